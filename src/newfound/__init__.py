@@ -1,0 +1,29 @@
+"""newfound: teach a classifier new things on the fly, exactly and in fixed time."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from newfound.classifier import IncrementalRidgeClassifier as IncrementalRidgeClassifier
+    from newfound.file_format import ModelFileError as ModelFileError
+    from newfound.model_file import load as load
+
+__version__ = "0.1.0"
+
+# Imported on first use: scikit-learn takes a second, and `newfound --help` does not need it.
+_HOME = {
+    "IncrementalRidgeClassifier": "newfound.classifier",
+    "ModelFileError": "newfound.file_format",
+    "load": "newfound.model_file",
+}
+__all__ = ["IncrementalRidgeClassifier", "ModelFileError", "__version__", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

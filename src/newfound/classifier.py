@@ -1,0 +1,459 @@
+"""The estimator: learn, grow, recode, rebalance, forget, merge."""
+
+import copy
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from newfound import file_format
+from newfound.gram import Floats
+from newfound.inputs import checked_labels, checked_rows
+from newfound.labels import Labels, as_labels, join_labels
+from newfound.rebalancing import RebalancedSolver, solver_for
+from newfound.recoding import recoding_factors
+from newfound.settings import ClassWeight, Settings, checked_settings
+from newfound.simplex import project_on_simplex
+from newfound.solver import NotTaughtError, RecursiveSolver
+from newfound.statistics import Counts, Statistics
+
+Solver = RecursiveSolver | RebalancedSolver
+
+
+class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
+    """Ridge classifier that learns row by row, meets new classes, forgets and merges, exactly.
+
+    At every moment its weights are those of ridge regression on one-hot targets over everything
+    taught and not forgotten, with the column of each class scaled up the rarer it is (recoding).
+    Learning a row takes O(d^2 + dT) time and no memory, however much was seen before.
+
+    Parameters
+    ----------
+    penalty : float, default=1.0
+        Ridge penalty, above 0; the intercept is not penalised. May be changed at any time.
+    recoding : float, default=0.7
+        How far rare classes are raised, from 0 (not at all) to 1: scores of class t are
+        multiplied by (m / (T m_t)) ** recoding, with m_t the number of examples of the class times
+        its weight, and m their sum. Classes of equal mass are left exactly as they are. May be
+        changed at any time.
+    class_weight : None, "balanced" or mapping of label to float, default=None
+        Weight of each example in the loss. "balanced" is n / (T n_t), so that classes weigh the
+        same. Classes that a mapping does not name weigh 1. Anything but None, even an empty
+        mapping, holds the Gram matrix of each class: d * d numbers a class (the examples as they
+        are while there are at most d / 2), and O(d^3 / 3) time for the first prediction after
+        something was learned. May be changed at any time, but not from None.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept, exactly and without penalty. May be changed at any time.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (T,)
+        Labels in order of first arrival; those that arrive in one call, sorted.
+    class_count_ : ndarray of shape (T,)
+        Number of examples of each class.
+    coef_ : ndarray of shape (T, d)
+        Weights, recoded; float32 if all rows taught were.
+    intercept_ : ndarray of shape (T,)
+        Intercepts, recoded.
+    n_features_in_ : int
+        Number of features, d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features, if the first rows taught had any.
+    n_samples_seen_ : int
+        Number of examples taught and not forgotten, n.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> model = IncrementalRidgeClassifier()
+    >>> model.partial_fit([[0.0, 0.1], [1.0, 0.9]], ["cup", "mug"]).predict([[0.9, 1.0]])
+    array(['mug'], dtype='<U3')
+    >>> model.partial_fit([[0.0, 1.0]], ["ball"]).predict([[0.1, 1.0]])
+    array(['ball'], dtype='<U4')
+    >>> model.forget([[0.0, 1.0]], ["ball"]).classes_
+    array(['cup', 'mug'], dtype='<U4')
+    """
+
+    _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
+    _solver: Solver  # derived from the sums
+    _solved: Settings  # what _solver was made for
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        recoding: float = 0.7,
+        class_weight: ClassWeight | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.penalty = penalty
+        self.recoding = recoding
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget everything and learn `X`, `y`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
+        array([3, 7])
+        """
+        return self._learn(X, y, None, anew=True)
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn `X`, `y` on top of what is known, as if all had been there from the start.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers. New ones become new classes.
+        classes : array-like, optional
+            Labels to make room for already. Never needed; a class is not predicted before its
+            first example.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().partial_fit([[0.0]], ["cup"])
+        >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
+        array([1, 2])
+        """
+        return self._learn(X, y, classes, anew=not hasattr(self, "_statistics"))
+
+    def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Take back examples, exactly as if they had never been taught.
+
+        A class whose last example goes disappears. What cannot have been taught (more examples of
+        a class than there are, or rows without which the sums would belong to no data) is refused.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"])
+        >>> model.forget([[0.9]], ["mug"]).class_count_
+        array([1, 1])
+        """
+        statistics, solver = self._taught(), self._current_solver()
+        y = checked_labels(X, y)
+        rows = checked_rows(self, X, reset=False)
+        for label in np.unique(y).tolist():
+            statistics.position(label)
+        index, _ = statistics.locate(y)
+        statistics.check_removable(rows, index)
+        with self._whole(solver):
+            solver.forget(rows, index)
+            solver.drop(statistics.remove(rows, index))
+        return self._settle()
+
+    def forget_class(self, label: Any) -> Self:
+        """Take back all examples of one class, exactly as if they had never been taught.
+
+        That takes the Gram matrix of the class, which is held where `class_weight` is not None.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier(class_weight="balanced")
+        >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
+        array(['cup'], dtype='<U3')
+        """
+        statistics = self._taught()
+        place = statistics.position(label)
+        if not statistics.per_class:
+            raise ValueError(
+                f"cannot forget class {label!r}: this model was taught with class_weight=None and "
+                "does not hold its sums per class. Teach it with class_weight='balanced', or with "
+                "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
+            )
+        statistics.drop(place)
+        self._solver.discard()
+        return self._settle()
+
+    def rename_class(self, old: Any, new: Any) -> Self:
+        """Give a class another label; if a class has that label already, the two become one.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [0.9]], ["cup", "mug", "Mug"])
+        >>> model.rename_class("Mug", "mug").classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        statistics = self._taught()
+        before = statistics.n_classes
+        statistics.rename(old, as_labels([new], "new"))
+        if statistics.n_classes < before or isinstance(self.class_weight, Mapping):
+            self._solver.discard()
+        return self
+
+    def merge(self, other: "IncrementalRidgeClassifier") -> Self:
+        """Learn everything another model was taught; classes are matched by label.
+
+        Parameters of this model stay as they are, and the other model is not changed.
+
+        Examples
+        --------
+        >>> one = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> two = IncrementalRidgeClassifier().fit([[2.0]], ["jug"])
+        >>> one.merge(two).classes_
+        array(['cup', 'mug', 'jug'], dtype='<U3')
+        """
+        if not isinstance(other, IncrementalRidgeClassifier):
+            raise TypeError(f"can only merge with a model of newfound, got {type(other).__name__}")
+        theirs = getattr(other, "_statistics", None)
+        if theirs is None:
+            return self
+        settings = self._settings()
+        names = _common_names(self, other)
+        # On a copy, so that whatever goes wrong, this model stays whole.
+        ours = copy.deepcopy(getattr(self, "_statistics", None))
+        if ours is None:
+            ours = Statistics(theirs.width, per_class=settings.class_weight is not None)
+        ours.merge(theirs)
+        return self._adopt(ours, names)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Return the label of the highest score for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
+        array(['mug'], dtype='<U3')
+        """
+        statistics = self._taught()
+        winners = self._scores(X, untaught=-np.inf).argmax(axis=1)
+        answers: Labels = statistics.labels[winners]
+        return answers
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the recoded scores: estimates of each class's posterior, times its factor.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, T), or (m,) if T is 2
+            With two classes, as scikit-learn has it, the second score minus the first.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+        >>> model.decision_function([[1.5]]).round(3)
+        array([[0.167, 0.333, 0.5  ]])
+        """
+        scores = self._scores(X, untaught=0.0).astype(self._taught().dtype)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the scores projected on the simplex, shape (m, T).
+
+        Least squares on one-hot targets estimates posterior probabilities, but single scores can
+        leave [0, 1]. These are the nearest vectors that are probabilities.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.predict_proba([[0.5], [9.0]])
+        array([[0.5, 0.5],
+               [0. , 1. ]])
+        """
+        scores = self._scores(X, untaught=-np.inf).astype(self._taught().dtype)
+        return project_on_simplex(scores)
+
+    def novelty(self, X: ArrayLike) -> Floats:
+        """Return how unlike everything taught each row of `X` is, in [0, 1), shape (m,).
+
+        It is the leverage h / (1 + h) that the row would have if it were taught, h = x'A^-1 x:
+        near 0 for what was seen many times, near 1 for what is like nothing taught. Labels play
+        no part in it.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]] * 50, ["cup", "mug"] * 50)
+        >>> model.novelty([[0.5], [100.0]]).round(2)
+        array([0.01, 1.  ])
+        """
+        self._taught()
+        leverage = self._current_solver().leverage(checked_rows(self, X, reset=False))
+        return np.clip(leverage / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `newfound.load` reads it.
+
+        It is a safetensors file with the sums, the labels, the parameters and a checksum.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom it ends in `.newfound`.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "kitchen.newfound"))
+        """
+        names = getattr(self, "feature_names_in_", None)
+        contents = file_format.Contents(
+            estimator=type(self).__name__,
+            parameters=self._settings().to_json(),
+            statistics=self._taught(),
+            feature_names=None if names is None else list(map(str, names)),
+        )
+        file_format.write(path, contents)
+
+    @property
+    def classes_(self) -> Labels:  # noqa: D102
+        return self._taught().labels.copy()
+
+    @property
+    def class_count_(self) -> Counts:  # noqa: D102
+        return self._taught().counts.copy()
+
+    @property
+    def n_samples_seen_(self) -> int:  # noqa: D102
+        return self._taught().total
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:  # noqa: D102
+        dtype = self._taught().dtype
+        return (self._current_solver().weights * self._factors()).T.astype(dtype)
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:  # noqa: D102
+        dtype = self._taught().dtype
+        return (self._current_solver().intercept * self._factors()).astype(dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Scores through the origin cannot favour one class everywhere, however large its weight,
+        # which scikit-learn's checks ask of classifiers unless they say so.
+        tags.classifier_tags.poor_score = not self.fit_intercept
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        statistics = getattr(self, "_statistics", None)
+        return statistics is not None and statistics.total > 0
+
+    def _taught(self) -> Statistics:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} has not been taught anything: "
+                "call fit or partial_fit first"
+            )
+        return self._statistics
+
+    def _learn(self, X: Any, y: Any, classes: Any, anew: bool) -> Self:
+        settings, before = self._settings(), self.__dict__.copy()
+        labels = checked_labels(X, y)
+        announced = as_labels([] if classes is None else classes, "classes")
+        try:
+            rows = checked_rows(self, X, reset=anew)
+            if anew:
+                self._statistics = Statistics(rows.shape[1], settings.class_weight is not None)
+            statistics, solver = self._statistics, self._current_solver()
+            index, known = statistics.locate(join_labels(announced, labels))
+            index = index[len(announced) :]
+            with self._whole(solver):
+                solver.learn(rows, index, known)
+                statistics.add(rows, index, known)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    @staticmethod
+    @contextmanager
+    def _whole(solver: Solver) -> Iterator[None]:
+        """Guard a change of solver, then sums: should it fail, the sums are as they were."""
+        try:
+            yield
+        except NotTaughtError:
+            raise
+        except BaseException:
+            solver.discard()
+            raise
+
+    def _settings(self) -> Settings:
+        return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
+
+    def _current_solver(self) -> Solver:
+        """Return a solver for the present sums and parameters: the one there is, if it fits."""
+        settings = self._settings()._replace(recoding=0.0)
+        solver: Solver | None = getattr(self, "_solver", None)
+        if solver is None or solver.statistics is not self._statistics or self._solved != settings:
+            solver = solver_for(self._statistics, settings)
+            self._solver, self._solved = solver, settings
+        return solver
+
+    def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
+        """Replace everything taught by what these sums hold."""
+        self._statistics = statistics
+        self.n_features_in_ = statistics.width
+        if feature_names is not None:
+            self.feature_names_in_ = np.array(feature_names, dtype=object)
+        self._current_solver()
+        return self
+
+    def _settle(self) -> Self:
+        """Be as new once nothing is left."""
+        if not self._statistics.n_classes:
+            for name in set(vars(self)) - set(self.get_params(deep=False)):
+                delattr(self, name)
+        return self
+
+    def _factors(self) -> Floats:
+        return recoding_factors(self._current_solver().masses, float(self.recoding))
+
+    def _scores(self, X: Any, untaught: float) -> Floats:
+        statistics, solver = self._taught(), self._current_solver()
+        rows = checked_rows(self, X, reset=False)
+        scores: Floats = (rows @ solver.weights + solver.intercept) * self._factors()
+        scores[:, statistics.counts == 0] = untaught
+        return scores
+
+
+def _common_names(
+    one: IncrementalRidgeClassifier, other: IncrementalRidgeClassifier
+) -> list[str] | None:
+    names, others = (getattr(model, "feature_names_in_", None) for model in (one, other))
+    if names is not None and others is not None and list(names) != list(others):
+        raise ValueError("cannot merge: the two models were taught features of different names")
+    return list(names) if names is not None else others

@@ -1,0 +1,1 @@
+"""Experiments: how a stream is shown to a learner, and what is measured on the way."""

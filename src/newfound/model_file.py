@@ -1,0 +1,40 @@
+"""From a file to a model."""
+
+import os
+
+from newfound import file_format
+from newfound.classifier import IncrementalRidgeClassifier
+from newfound.settings import Settings
+
+
+def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
+    """Read a model that its `save` wrote.
+
+    Raises `newfound.ModelFileError` if the file is damaged or not a model. Loading never runs
+    code from the file.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    IncrementalRidgeClassifier
+        With the sums, the labels and the parameters as they were saved.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "kitchen.newfound"))
+    ...     load(os.path.join(folder, "kitchen.newfound")).classes_
+    array(['cup', 'mug'], dtype='<U3')
+    """
+    contents = file_format.read(path)
+    if contents.estimator != IncrementalRidgeClassifier.__name__:
+        raise file_format.ModelFileError(
+            f"{os.fspath(path)}: holds a {contents.estimator}, which this version does not know"
+        )
+    model = IncrementalRidgeClassifier(**Settings.from_json(contents.parameters)._asdict())
+    return model._adopt(contents.statistics, contents.feature_names)
