@@ -117,8 +117,9 @@ class RecursiveSolver:
 
     def drop(self, places: Index) -> None:
         """Take out the columns of classes that have no examples left."""
-        self._weights = np.delete(self._weights, places, axis=0)
-        self._intercept = np.delete(self._intercept, places)
+        if self._inverse is not None:
+            self._weights = np.delete(self._weights, places, axis=0)
+            self._intercept = np.delete(self._intercept, places)
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""

@@ -1,0 +1,82 @@
+"""Naive twins of everything fast: short, slow and obviously right."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Extended = np.longdouble
+
+
+def one_hot(y: Any, labels: Any) -> NDArray[np.float64]:
+    """Targets, shape (n, T)."""
+    return (np.asarray(y)[:, None] == np.asarray(labels)[None, :]).astype(np.float64)
+
+
+def balanced_weights(y: Any) -> NDArray[np.float64]:
+    """w_i = n / (T n_t) for an example of class t."""
+    labels, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)
+    weights: NDArray[np.float64] = len(inverse) / (len(labels) * counts[inverse])
+    return weights
+
+
+def ridge(
+    X: NDArray[Any],
+    Y: NDArray[Any],
+    penalty: float,
+    fit_intercept: bool = True,
+    sample_weight: NDArray[Any] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights (d, T) and intercepts (T,) as a least-squares problem with the penalty as rows."""
+    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    n, d = X.shape
+    root = np.ones(n) if sample_weight is None else np.sqrt(sample_weight)
+    mean, target = np.zeros(d), np.zeros(Y.shape[1])
+    if fit_intercept:
+        mean = np.average(X, axis=0, weights=root**2)
+        target = np.average(Y, axis=0, weights=root**2)
+    rows = np.vstack([root[:, None] * (X - mean), np.sqrt(penalty) * np.eye(d)])
+    goals = np.vstack([root[:, None] * (Y - target), np.zeros((d, Y.shape[1]))])
+    weights = np.linalg.lstsq(rows, goals, rcond=None)[0]
+    return weights, target - mean @ weights
+
+
+def recode(masses: Any, recoding: float) -> NDArray[np.float64]:
+    """Gamma^recoding, written as in the paper but for the common factor 1 / T."""
+    masses = np.asarray(masses, dtype=np.float64)
+    return np.array([(masses.sum() / (len(masses) * mass)) ** recoding for mass in masses])
+
+
+def leverage(X: NDArray[Any], penalty: float, fit_intercept: bool, rows: NDArray[Any]) -> Any:
+    """x'A^-1 x by inverting the whole system, the unpenalised intercept included."""
+    ones = np.ones if fit_intercept else np.zeros
+    wide = np.column_stack([X, ones(len(X))])
+    matrix = wide.T @ wide + np.diag([penalty] * X.shape[1] + [0.0 if fit_intercept else 1.0])
+    rows = np.column_stack([rows, ones(len(rows))])
+    return np.einsum("ij,jk,ik->i", rows, np.linalg.inv(matrix), rows)
+
+
+def extended_sum(X: NDArray[Any], Z: NDArray[Any]) -> NDArray[Any]:
+    """X'Z in extended precision, in chunks to bound memory."""
+    total = np.zeros((X.shape[1], Z.shape[1]), dtype=Extended)
+    for start in range(0, len(X), 5000):
+        chunk = slice(start, start + 5000)
+        total += X[chunk].astype(Extended).T @ Z[chunk].astype(Extended)
+    return total
+
+
+def extended_solve(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Cholesky solution in extended precision."""
+    d = len(matrix)
+    factor = np.zeros((d, d), dtype=Extended)
+    for j in range(d):
+        factor[j, j] = np.sqrt(matrix[j, j] - factor[j, :j] @ factor[j, :j])
+        below = matrix[j + 1 :, j] - factor[j + 1 :, :j] @ factor[j, :j]
+        factor[j + 1 :, j] = below / factor[j, j]
+    half = np.zeros(right.shape, dtype=Extended)
+    for i in range(d):
+        half[i] = (right[i] - factor[i, :i] @ half[:i]) / factor[i, i]
+    whole = np.zeros(right.shape, dtype=Extended)
+    for i in reversed(range(d)):
+        whole[i] = (half[i] - factor[i + 1 :, i] @ whole[i + 1 :]) / factor[i, i]
+    return whole

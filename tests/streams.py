@@ -1,0 +1,69 @@
+"""Random labelled streams: any split, any order, labels of any type, duplicates, tiny classes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+LABEL_POOLS: dict[str, NDArray[Any]] = {
+    "strings": np.array(["mug", "cup", "a very long label", "Krug", "杯", ""]),
+    "integers": np.array([7, -3, 0, 10**12, 2, 5]),
+    "small integers": np.array([7, 3, 0, 100, 2, 5], dtype=np.uint8),
+    "whole floats": np.array([1.0, 2.0, -4.0, 0.0, 1e6, 3.0]),
+    "booleans": np.array([True, False]),
+}
+
+
+@dataclass
+class Stream:
+    """Rows and labels, and the places where the stream is cut into calls."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    cuts: list[int]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def parts(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """The calls: consecutive pieces of the stream, none empty."""
+        edges = [0, *self.cuts, len(self)]
+        pairs = zip(edges, edges[1:], strict=False)
+        return [(self.X[a:b], self.y[a:b]) for a, b in pairs]
+
+
+@st.composite
+def streams(
+    draw: st.DrawFn, dtype: Any = None, min_rows: int = 1, pool: str | None = None
+) -> Stream:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
+    n = draw(st.integers(min_rows, 40), label="rows")
+    d = draw(st.integers(1, 6), label="features")
+    labels = LABEL_POOLS[pool or draw(st.sampled_from(sorted(LABEL_POOLS)), label="labels")]
+    X = rng.normal(size=(n, d)) * 10 ** draw(st.integers(-1, 1)) + draw(st.integers(-3, 3))
+    if draw(st.booleans(), label="duplicates"):
+        X = X[rng.integers(0, max(1, n // 3), n)]
+    # Uneven classes, so that some have a single example.
+    shares = rng.dirichlet(np.full(len(labels), 0.5))
+    y = labels[rng.choice(len(labels), n, p=shares)]
+    kind = dtype or draw(st.sampled_from([np.float64, np.float32]), label="dtype")
+    cuts = (
+        draw(st.sets(st.integers(1, max(1, n - 1)), max_size=6), label="cuts") if n > 1 else set()
+    )
+    return Stream(X.astype(kind), y, sorted(cuts))
+
+
+def by_label(model: Any, X: NDArray[Any]) -> dict[Any, NDArray[Any]]:
+    """Recoded scores of each class, keyed by label, free of column order."""
+    scores = X.astype(np.float64) @ model.coef_.T.astype(np.float64) + model.intercept_
+    return {label: scores[:, place] for place, label in enumerate(model.classes_.tolist())}
+
+
+def assert_same_scores(one: Any, other: Any, X: NDArray[Any], tolerance: float = 1e-8) -> None:
+    """Two models score all rows alike, class by class."""
+    first, second = by_label(one, X), by_label(other, X)
+    assert first.keys() == second.keys()
+    for label, scores in first.items():
+        np.testing.assert_allclose(scores, second[label], rtol=tolerance, atol=tolerance)
