@@ -1,6 +1,7 @@
 """Random labelled streams: any split, any order, labels of any type, duplicates, tiny classes."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,7 @@ class Stream:
     def parts(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """The calls: consecutive pieces of the stream, none empty."""
         edges = [0, *self.cuts, len(self)]
-        pairs = zip(edges, edges[1:], strict=False)
-        return [(self.X[a:b], self.y[a:b]) for a, b in pairs]
+        return [(self.X[a:b], self.y[a:b]) for a, b in pairwise(edges)]
 
 
 @st.composite

@@ -7,7 +7,7 @@ from newfound.gram import Floats, second_moment
 from newfound.labels import Labels
 from newfound.normal_equations import Solution, is_definite, solve
 from newfound.settings import ClassWeight, Settings
-from newfound.solver import NotTaughtError, RecursiveSolver
+from newfound.solver import ROUNDING_SLACK, NotTaughtError, RecursiveSolver
 from newfound.statistics import Counts, Index, Rows, Statistics
 
 
@@ -85,9 +85,7 @@ class RebalancedSolver:
         for place in np.unique(index):
             left, gram = -second_moment(X[index == place]), self.statistics.grams[place]
             gram.add_to(left, 1.0)
-            # What rounding may have cost the sums is not held against the rows.
-            slack = 10 * np.finfo(np.float64).eps * gram.trace
-            left.ravel(order="K")[:: len(left) + 1] += slack
+            left.ravel(order="K")[:: len(left) + 1] += ROUNDING_SLACK * gram.trace
             if not is_definite(left):
                 raise NotTaughtError
         self._move(X, index, self.statistics.labels, sign=-1)

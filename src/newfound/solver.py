@@ -15,6 +15,9 @@ DRIFT_TOLERANCE = 1e-10
 DRIFT_GROWTH = 10.0
 # Smallest pivot of a downdate (1 - leverage) that keeps enough digits; below, start anew.
 SAFE_PIVOT = 1e-6
+# Share of the sum of squares by which sums may miss being positive definite when rows are taken
+# out: what rounding cost them, when they were larger, is not held against the rows.
+ROUNDING_SLACK = 1e-8
 
 
 class NotTaughtError(ValueError):
@@ -193,8 +196,7 @@ class RecursiveSolver:
 
     def _check_definite(self, X: Rows, remaining: int) -> None:
         gram = np.array(self.statistics.gram, order="F")
-        # What rounding may have cost the sums is not held against the rows.
-        slack = 10 * np.finfo(np.float64).eps * gram.trace()
+        slack = ROUNDING_SLACK * gram.trace()
         gram -= second_moment(X)
         mean = np.zeros(len(gram))
         if self.fit_intercept:

@@ -1,0 +1,152 @@
+"""The recursive solver: blocks, drift, rebuilding, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from newfound import IncrementalRidgeClassifier
+from newfound import solver as solver_module
+from newfound.normal_equations import factorise
+from newfound.solver import CHECK_EVERY, DRIFT_TOLERANCE, RecursiveSolver
+from newfound.statistics import Statistics
+from tests import oracles
+
+
+class Taught:
+    """Statistics and their solver, moved together as the estimator moves them."""
+
+    def __init__(self, width: int, penalty: float = 1.0, fit_intercept: bool = True) -> None:
+        self.statistics = Statistics(width)
+        self.solver = RecursiveSolver(self.statistics, penalty, fit_intercept)
+
+    def learn(self, X: NDArray[Any], y: NDArray[Any]) -> None:
+        index, labels = self.statistics.locate(y)
+        self.solver.learn(X, index, labels)
+        self.statistics.add(X, index, labels)
+
+    def forget(self, X: NDArray[Any], y: NDArray[Any]) -> None:
+        index, _ = self.statistics.locate(y)
+        self.solver.forget(X, index)
+        self.solver.drop(self.statistics.remove(X, index))
+
+
+def sample(rows: int, width: int, classes: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(rows, width)) + 1, rng.integers(0, classes, rows)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("size", [1, 2, 7, 13])
+def test_blocks_are_carried_without_rebuilding(size: int, fit_intercept: bool) -> None:
+    X, y = sample(260, width=40)
+    both = Taught(40, 0.3, fit_intercept)
+    for start in range(0, len(X), size):
+        both.learn(X[start : start + size], y[start : start + size])
+    assert both.solver.rebuilds == 0
+    labels = both.statistics.labels
+    W, b = oracles.ridge(X, oracles.one_hot(y, labels), 0.3, fit_intercept)
+    np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
+    np.testing.assert_allclose(both.solver.intercept, b, atol=1e-12)
+    for start in range(0, 130, size):
+        both.forget(X[start : start + size], y[start : start + size])
+    assert both.solver.rebuilds == 0
+    left = slice(start + size, None)
+    W, b = oracles.ridge(X[left], oracles.one_hot(y[left], labels), 0.3, fit_intercept)
+    np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
+    np.testing.assert_allclose(both.solver.intercept, b, atol=1e-12)
+
+
+def test_a_large_batch_is_left_to_the_sums() -> None:
+    X, y = sample(300, width=20)
+    both = Taught(20)
+    both.learn(X, y)
+    assert both.solver.rebuilds == 0
+    W, _ = oracles.ridge(X, oracles.one_hot(y, both.statistics.labels), 1.0)
+    np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
+    assert both.solver.rebuilds == 1
+
+
+def test_the_drift_of_a_good_stream_is_rounding() -> None:
+    X, y = sample(2000, width=20)
+    both = Taught(20)
+    for i in range(len(X)):
+        both.learn(X[i : i + 1], y[i : i + 1])
+    assert both.solver.drift() < 1e-13
+    assert both.solver.rebuilds == 0
+
+
+@pytest.mark.parametrize("what", ["_inverse", "_weights"])
+def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
+    X, y = sample(1000, width=20)
+    both = Taught(20)
+    for i in range(500):
+        both.learn(X[i : i + 1], y[i : i + 1])
+    error = 1e-7
+    setattr(both.solver, what, getattr(both.solver, what) * (1 + error))
+    assert error / 30 < both.solver.drift() < error * 30
+    for i in range(500, 500 + CHECK_EVERY):
+        both.learn(X[i : i + 1], y[i : i + 1])
+    assert both.solver.rebuilds == 1
+    assert both.solver.drift() < DRIFT_TOLERANCE
+
+
+def test_a_sliding_window_drifts_and_is_rebuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking out rows undoes the healing that new rows bring: errors add up until measured."""
+
+    def slide(rows: int = 4000, window: int = 60, width: int = 40) -> tuple[int, float]:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(rows, width)) * np.logspace(0, -2, width)
+        y = rng.integers(0, 3, rows)
+        both = Taught(width, penalty=1e-6)
+        for i in range(rows):
+            both.learn(X[i : i + 1], y[i : i + 1])
+            if i >= window:
+                both.forget(X[i - window : i - window + 1], y[i - window : i - window + 1])
+        targets = oracles.one_hot(y[-window:], both.statistics.labels)
+        W, _ = oracles.ridge(X[-window:], targets, 1e-6)
+        error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)
+        return both.solver.rebuilds, float(error)
+
+    rebuilds, error = slide()
+    monkeypatch.setattr(solver_module, "DRIFT_TOLERANCE", np.inf)
+    none, unwatched_error = slide()
+    assert (rebuilds > 0, none) == (True, 0)
+    assert error < 1e-9
+    assert unwatched_error > 10 * error
+
+
+def test_what_cannot_have_been_taught_is_refused() -> None:
+    X, y = sample(200, width=5)
+    model = IncrementalRidgeClassifier().fit(X, y)
+    before = model.coef_
+    with pytest.raises(ValueError, match="not all taught"):
+        model.forget(1e3 * X[:1], y[:1])
+    with pytest.raises(ValueError, match="not all taught"):
+        model.forget(1e3 * X[:50], y[:50])
+    np.testing.assert_array_equal(model.coef_, before)
+    with pytest.raises(ValueError, match="cannot forget 201 examples of 0"):
+        model.forget(np.ones((201, 5)), [0] * 201)
+    with pytest.raises(ValueError, match="no class 9 here; the classes are 0, 1, 2, 3"):
+        model.forget(X[:1], [9])
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_rows_beside_which_the_penalty_is_lost_still_give_an_answer() -> None:
+    # Twins on a scale of 1e9: the gram is singular, and a penalty of 1e-6 is below its rounding.
+    rng = np.random.default_rng(0)
+    X = np.repeat(1e9 * rng.normal(size=(50, 4)), 2, axis=1)
+    y = (X[:, 0] > 0).astype(int)
+    model = IncrementalRidgeClassifier(penalty=1e-6).fit(X, y)
+    assert model.score(X, y) > 0.9
+    for i in range(50):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert model.score(X, y) > 0.9
+
+
+def test_factorise_raises_only_what_rounding_made_negative() -> None:
+    matrix = np.asfortranarray(np.diag([1e20, 1.0, -1e3]))
+    factor = np.tril(factorise(matrix))
+    np.testing.assert_allclose((factor @ factor.T)[0, 0], 1e20, rtol=1e-12)
+    assert (factor.diagonal() > 0).all()
