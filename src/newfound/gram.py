@@ -110,13 +110,13 @@ class Gram:
 
     def prepare(self, X: NDArray[np.floating]) -> Callable[[], None]:
         """Do all of `add(X)` that can run out of memory; return a function that does the rest."""
-        limit = self.raw_limit if self.sums is None else self.block
-        if self.waiting + len(X) <= limit:
-            self._reserve(self.waiting + len(X), limit)
+        needed = self.waiting + len(X)
+        if self.sums is None and needed <= self.raw_limit:
+            self._reserve(min(self.raw_limit, max(needed, 2 * len(self.rows))))
             return lambda: self._wait(X)
         self._allocated()
+        self._reserve(self.block)
         if len(X) <= self.block:
-            self._reserve(self.block, self.block)
             return lambda: self._wait(X)
         moment = second_moment(X)
         return lambda: self._accumulate(lambda rows, columns: moment[rows, columns])
@@ -124,34 +124,33 @@ class Gram:
     def remove(self, X: NDArray[np.floating]) -> None:
         """Remove the rows of `X`, or raise ValueError and change nothing.
 
-        While all rows are held as they are, each must be one of them, and is taken out to the
-        last bit. Afterwards its product is subtracted.
+        Rows that still wait are taken out to the last bit: teaching and taking back leaves no
+        trace. Of the others the product is subtracted; while no row has been folded, there
+        cannot be others.
         """
-        if self.sums is None:
-            kept = np.delete(self.waiting_rows, self.find(X), axis=0)
-            self.rows[: len(kept)] = kept
-            self.waiting = len(kept)
-        else:
-            moment = second_moment(X)
+        found = self.find(X)
+        folded = X[[place is None for place in found]]
+        moment = second_moment(folded) if len(folded) else None
+        kept = np.delete(self.waiting_rows, [p for p in found if p is not None], axis=0)
+        self.rows[: len(kept)] = kept
+        self.waiting = len(kept)
+        if moment is not None:
             self._accumulate(lambda rows, columns: -moment[rows, columns])
 
-    def find(self, X: NDArray[np.floating]) -> list[int]:
-        """Return where the rows of `X` stand while all are held, or raise ValueError.
+    def find(self, X: NDArray[np.floating]) -> list[int | None]:
+        """Return where each row of `X` waits, None if it does not; no place is given twice.
 
-        Each held row answers for one row of `X`. Once rows are folded, nothing can be found.
+        Raises ValueError for a row that does not wait while all rows there are do.
         """
-        found: list[int] = []
-        if self.sums is not None:
-            return found
+        found: list[int | None] = []
         for row in X:
-            same = np.flatnonzero((self.waiting_rows == row).all(axis=1))
-            free = np.setdiff1d(same, found)
-            if not len(free):
-                raise ValueError(
-                    "cannot forget a row that was not taught: no row that is held equals it in "
-                    "every feature, so the model is left as it was"
-                )
-            found.append(int(free[0]))
+            same = np.flatnonzero((self.waiting_rows == row).all(axis=1)).tolist()
+            found.append(next((place for place in same if place not in found), None))
+        if self.sums is None and None in found:
+            raise ValueError(
+                "cannot forget a row that was not taught: no row that is held equals it in "
+                "every feature, so the model is left as it was"
+            )
         return found
 
     def folded(self) -> Floats:
@@ -194,9 +193,9 @@ class Gram:
             raise ValueError("sums of different shapes do not belong together")
         self.sums, self.dropped = sums, dropped
 
-    def _reserve(self, needed: int, limit: int) -> None:
-        if needed > len(self.rows):
-            grown = np.empty((min(limit, max(needed, 2 * len(self.rows))), self.width))
+    def _reserve(self, capacity: int) -> None:
+        if capacity > len(self.rows):
+            grown = np.empty((capacity, self.width))
             grown[: self.waiting] = self.waiting_rows
             self.rows = grown
 

@@ -75,30 +75,6 @@ class RebalancedSolver:
 
         `labels` are all classes there will be then.
         """
-        self._move(X, index, labels, sign=1)
-
-    def forget(self, X: Rows, index: Index) -> None:
-        """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
-
-        Raises NotTaughtError, and changes nothing, if that cannot be.
-        """
-        for place in np.unique(index):
-            left, gram = -second_moment(X[index == place]), self.statistics.grams[place]
-            gram.add_to(left, 1.0)
-            left.ravel(order="K")[:: len(left) + 1] += ROUNDING_SLACK * gram.trace
-            if not is_definite(left):
-                raise NotTaughtError
-        self._move(X, index, self.statistics.labels, sign=-1)
-
-    def drop(self, places: Index) -> None:
-        """Do nothing: vanished classes have no share in the sums, and no columns are held."""
-
-    def discard(self) -> None:
-        """Throw away all that is derived; the next question rebuilds it from the sums."""
-        self._spread, self._solution = None, None
-
-    def _move(self, X: Rows, index: Index, labels: Labels, sign: int) -> None:
-        """Keep `_spread` up with rows that come (sign 1) or go (sign -1)."""
         self._solution = None
         self._changes += 1
         if self._spread is None or self._changes > self.statistics.width:
@@ -107,11 +83,32 @@ class RebalancedSolver:
         grams = self.statistics.grams
         counts = np.pad(self.statistics.counts, (0, len(labels) - len(grams)))
         old = self._shares(counts, labels)
-        new = self._shares(counts + sign * np.bincount(index, minlength=len(labels)), labels)
+        new = self._shares(counts + np.bincount(index, minlength=len(labels)), labels)
         for place in np.unique(index):
             if place < len(grams) and new[place] != old[place]:
                 grams[place].add_to(self._spread, new[place] - old[place])
-            self._spread += sign * new[place] * second_moment(X[index == place])
+            self._spread += new[place] * second_moment(X[index == place])
+
+    def forget(self, X: Rows, index: Index) -> None:
+        """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
+
+        Raises NotTaughtError, and changes nothing, if that cannot be. The sum over classes is
+        then added up anew: subtracting would leave the rounding of what was there.
+        """
+        for place in np.unique(index):
+            left, gram = -second_moment(X[index == place]), self.statistics.grams[place]
+            gram.add_to(left, 1.0)
+            left.ravel(order="K")[:: len(left) + 1] += ROUNDING_SLACK * gram.trace
+            if not is_definite(left):
+                raise NotTaughtError
+        self.discard()
+
+    def drop(self, places: Index) -> None:
+        """Do nothing: vanished classes have no share in the sums, and no columns are held."""
+
+    def discard(self) -> None:
+        """Throw away all that is derived; the next question rebuilds it from the sums."""
+        self._spread, self._solution = None, None
 
     def _shares(self, counts: Counts, labels: Labels) -> Floats:
         if isinstance(self.class_weight, str):

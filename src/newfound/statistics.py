@@ -89,7 +89,9 @@ class Statistics:
     @property
     def gram(self) -> Floats:
         """X'X as the lower triangle of a (d, d) matrix; must not be written to."""
-        return total_gram(self.grams, self.width) if self.per_class else self.grams[0].folded()
+        if self.per_class or self.grams[0].sums is None:
+            return total_gram(self.grams, self.width)
+        return self.grams[0].folded()
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,94 @@
+"""scikit-learn's own checks, none excused, and how the estimator behaves among its kin."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from newfound import IncrementalRidgeClassifier
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"class_weight": "balanced"},
+    {"fit_intercept": False},
+    {"class_weight": {}},
+    {"recoding": 0.0, "penalty": 10.0},
+]
+
+
+@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
+    results = check_estimator(IncrementalRidgeClassifier(**parameters))
+    done = {result["check_name"]: result["status"] for result in results}
+    # scikit-learn runs its array API check only where SCIPY_ARRAY_API is set: see below.
+    left = {name for name, status in done.items() if status != "passed"}
+    assert left <= {"check_array_api_input"}
+    assert len(done) > 50
+
+
+def test_check_estimator_passes_with_nothing_skipped() -> None:
+    script = (
+        "import warnings; warnings.simplefilter('ignore')\n"
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "from newfound import IncrementalRidgeClassifier as C\n"
+        "for parameters in ({}, {'class_weight': 'balanced'}, {'fit_intercept': False}):\n"
+        "    print(*{r['status'] for r in check_estimator(C(**parameters))})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["passed"] * 3
+
+
+class Untagged(IncrementalRidgeClassifier):
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = False
+        return tags
+
+
+def test_without_an_intercept_one_check_cannot_pass_and_only_that_one_is_waived() -> None:
+    """Scores through the origin cannot favour one class on both sides of it.
+
+    scikit-learn's check of class weights asks for that unless the tag `poor_score` is set, which
+    this estimator sets without an intercept; scikit-learn's own RidgeClassifier fails it.
+    """
+
+    for estimator in (Untagged(fit_intercept=False), RidgeClassifier(fit_intercept=False)):
+        results = check_estimator(estimator, on_fail=None, on_skip=None)
+        failed = {result["check_name"] for result in results if result["status"] == "failed"}
+        assert "check_class_weight_classifiers" in failed
+        assert isinstance(estimator, RidgeClassifier) or len(failed) == 1
+
+
+def test_it_works_in_pipelines_and_searches() -> None:
+    X, y = load_digits(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), IncrementalRidgeClassifier())
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.88
+    grid = {"incrementalridgeclassifier__penalty": [1.0, 1e6]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert search.best_params_ == {"incrementalridgeclassifier__penalty": 1.0}
+
+
+def test_it_answers_as_ridge_classifier_where_the_two_are_the_same() -> None:
+    X, y = load_digits(return_X_y=True)
+    ours = IncrementalRidgeClassifier(penalty=3.0, recoding=0.0).fit(X, y)
+    theirs = RidgeClassifier(alpha=3.0).fit(X, y)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    # Targets of 0 and 1 against -1 and 1: scores are half, plus a half.
+    np.testing.assert_allclose(2 * ours.coef_, theirs.coef_, atol=1e-9)
+    np.testing.assert_allclose(2 * ours.intercept_ - 1, theirs.intercept_, atol=1e-9)
