@@ -10,7 +10,8 @@ Extended = np.longdouble
 
 def one_hot(y: Any, labels: Any) -> NDArray[np.float64]:
     """Targets, shape (n, T)."""
-    return (np.asarray(y)[:, None] == np.asarray(labels)[None, :]).astype(np.float64)
+    targets: NDArray[np.bool_] = np.asarray(y)[:, None] == np.asarray(labels)[None, :]
+    return targets.astype(np.float64)
 
 
 def balanced_weights(y: Any) -> NDArray[np.float64]:

@@ -219,7 +219,8 @@ def test_parameters_change_at_once_and_from_the_sums(
     model = taught(stream, class_weight="balanced")
     model.predict(stream.X)
     changed = {"penalty": penalty, "recoding": recoding, "fit_intercept": intercept}
-    for weight in (None, {}, "balanced"):
+    weights: list[Any] = [None, {}, "balanced"]
+    for weight in weights:
         model.set_params(class_weight=weight, **changed)
         anew = taught(stream, class_weight=weight, **changed)
         assert_same_scores(model, anew, stream.X)

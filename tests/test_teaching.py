@@ -1,7 +1,7 @@
 """Growing, renaming, merging, forgetting: what happens to classes and to what was taught."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -168,7 +168,10 @@ def test_renaming_refuses_what_it_cannot_do() -> None:
 def test_models_of_different_classes_merge_in_either_order(class_weight: Any) -> None:
     labels = RNG.choice(["cup", "urn", "vase"], 240)
     other_rows = RNG.normal(size=(240, 5)) + 1
-    make = lambda X, y: IncrementalRidgeClassifier(class_weight=class_weight).fit(X, y)  # noqa: E731
+
+    def make(X: Any, y: Any) -> IncrementalRidgeClassifier:
+        return IncrementalRidgeClassifier(class_weight=class_weight).fit(X, y)
+
     whole = make(np.vstack([X, other_rows]), np.concatenate([Y, labels]))
     one, two = make(X, Y), make(other_rows, labels)
     merged, backwards = make(X, Y).merge(two), make(other_rows, labels).merge(one)
@@ -256,6 +259,6 @@ def test_numbers_of_different_types_are_one_class() -> None:
     with pytest.raises(ValueError, match="labels are numbers, but True"):
         model.partial_fit(X[4:5], [True])
     with pytest.raises(ValueError, match="mixes labels of different types: int, str"):
-        model.partial_fit(X[:2], [1, "a"])
+        model.partial_fit(X[:2], cast(Any, [1, "a"]))
     with pytest.raises(ValueError, match="beyond 64 bits"):
         model.partial_fit(X[:1], [2**70])

@@ -73,10 +73,7 @@ def _from_any(y: Any, name: str) -> Labels:
             f"{name} should be a 1d array of labels, got {y!r}; for one row pass [{y!r}]"
         )
     # Through objects, because np.asarray([1, "mug"]) would quietly turn 1 into "1".
-    try:
-        return np.asarray(list(y), dtype=object)
-    except ValueError:
-        raise ValueError(f"{name} should be a 1d array of labels, got a ragged list") from None
+    return np.asarray(list(y), dtype=object)
 
 
 def _from_objects(values: list[Any], name: str) -> Labels:
