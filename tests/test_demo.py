@@ -1,0 +1,135 @@
+"""The demo: what it measures, what it prints, and where."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from typer.testing import CliRunner
+
+from newfound import __version__
+from newfound.cli import app
+from newfound.datasets import digits
+from newfound.experiments.arrival_report import summarise
+from newfound.experiments.new_class import METHODS, Snapshot, arrivals, split
+from tests import oracles
+
+RUN = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    figure = tmp_path_factory.mktemp("demo") / "demo.png"
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--json", "--figure", str(figure)])
+    assert done.exit_code == 0, done.output
+    numbers: dict[str, Any] = json.loads(done.stdout)
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert numbers["figure"] == str(figure)
+    return numbers
+
+
+def test_the_demo_shows_what_recoding_and_rebalancing_are_for(result: dict[str, Any]) -> None:
+    assert result["runs"] == 10
+    after_five = {method: points[2] for method, points in result["methods"].items()}
+    assert after_five["naive"]["examples"] == 5
+    assert after_five["naive"]["new"] < 0.1
+    for method in ("rebalanced", "recoded"):
+        assert after_five[method]["new"] > 0.6
+        assert after_five[method]["all"] > after_five["naive"]["all"] + 0.04
+        assert after_five[method]["known"] > after_five["naive"]["known"] - 0.03
+    # With as many examples of each digit, the three are one and the same.
+    last = [points[-1] for points in result["methods"].values()]
+    assert last[0]["all"] == last[1]["all"] == last[2]["all"] > 0.9
+
+
+def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> None:
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])
+    assert done.exit_code == 0
+    for points in result["methods"].values():
+        row = " │ ".join(f"{100 * point['known']:.1f}" for point in points)
+        assert row in done.stdout
+    assert "learn one, predict one (ms)" in done.stdout
+
+
+def test_without_matplotlib_the_demo_says_how_to_have_a_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.chdir(tmp_path)
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--json"])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["figure"] is None
+    assert "pip install 'newfound[plots]'" in done.stderr
+
+
+def test_a_figure_that_cannot_be_saved_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "demo.png"
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(path)])
+    assert done.exit_code == 1
+    assert "could not be saved" in done.stderr
+
+
+def test_arrivals_measure_what_ridge_would(tmp_path: Path) -> None:
+    X, y = digits()
+    parts = split(y, 8, n_known=30, n_new=5, n_test=20, seed=[0, 0, 8])
+    taught = np.concatenate([parts.known, parts.new])
+    assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
+    counts = np.bincount(y[taught])
+    assert counts.tolist() == [30] * 8 + [5, 30]
+    methods = {name: METHODS[name] for name in ("naive", "rebalanced")}
+    last = {
+        (s.new_class, s.method): s
+        for s in arrivals(X, y, counts=[5], trials=1, n_known=30, n_test=20, methods=methods)
+    }
+    targets = oracles.one_hot(y[taught], range(10))
+    for method, weight in (
+        ("naive", None),
+        ("rebalanced", oracles.balanced_weights(y[taught])),
+    ):
+        ridge = Ridge(alpha=1.0).fit(X[taught], targets, sample_weight=weight)
+        right = ridge.predict(X[parts.test]).argmax(axis=1) == y[parts.test]
+        snapshot = last[8, method]
+        assert snapshot.all == pytest.approx(right.mean())
+        assert snapshot.new == pytest.approx(right[y[parts.test] == 8].mean())
+        assert snapshot.known == pytest.approx(right[y[parts.test] != 8].mean())
+
+
+def test_summaries_are_means_and_deviations() -> None:
+    times = tuple(0.001 * (k + 1) for k in range(30))
+    seen = [
+        Snapshot("naive", 0, 0, 30, new=0.2, known=1.0, all=0.5, step_seconds=times),
+        Snapshot("naive", 1, 0, 30, new=0.4, known=1.0, all=0.7, step_seconds=times),
+    ]
+    summary = summarise(seen)
+    (point,) = summary["methods"]["naive"]
+    assert point["new"] == pytest.approx(0.3)
+    assert point["new_deviation"] == pytest.approx(np.std([0.2, 0.4], ddof=1))
+    assert summary["milliseconds"]["naive"] == {
+        "first": pytest.approx(5.5),
+        "last": pytest.approx(25.5),
+    }
+    assert summary["runs"] == 2
+
+
+def test_too_few_examples_are_named() -> None:
+    with pytest.raises(ValueError, match="class b has 2 examples; 3 are needed"):
+        split(np.array(list("aaaabb")), "b", n_known=1, n_new=2, n_test=1, seed=[0])
+
+
+def test_version_and_help_import_nothing_slow() -> None:
+    assert RUN.invoke(app, ["--version"]).stdout.strip() == __version__
+    script = (
+        "import sys\n"
+        "from newfound.cli import app\n"
+        "app(['--help'], standalone_mode=False)\n"
+        "print({'numpy', 'sklearn', 'matplotlib'} & set(sys.modules) or 'fast')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "demo  Watch a tenth digit" in done.stdout
+    assert done.stdout.split()[-1] == "fast"
