@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from newfound.gram import TILE, Gram, add_exactly, block_rows, second_moment
+from newfound.gram import BLOCK_ROWS, STRIP_COLUMNS, Gram, add_exactly, second_moment, total_gram
 
 
 def lower(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -36,30 +36,33 @@ def test_small_terms_are_not_lost_beside_large_ones() -> None:
     assert total[0] == 1e16 + 1000
 
 
-@pytest.mark.parametrize("width", [1, 5, TILE - 1, TILE, TILE + 1, 2 * TILE + 7])
-@pytest.mark.parametrize("raw_limit", [None, 0, 3, 100])
-def test_every_way_of_adding_gives_the_product(width: int, raw_limit: int | None) -> None:
+@pytest.mark.parametrize("width", [1, 5, STRIP_COLUMNS, STRIP_COLUMNS + 1, 200])
+@pytest.mark.parametrize("raw_limit", [0, 3, BLOCK_ROWS, 100])
+@pytest.mark.parametrize("apart", [True, False])
+def test_every_way_of_adding_gives_the_product(width: int, raw_limit: int, apart: bool) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, width))
-    gram, start = Gram(width, raw_limit), 0
+    gram, start = Gram(width, raw_limit, apart), 0
     for size in [1] * 130 + [2, 50, 64, 65, 300, 1, 70]:
         gram.add(X[start : start + size])
         start += size
+        vector = rng.normal(size=width)
+        np.testing.assert_allclose(
+            gram.times(vector), X[:start].T @ (X[:start] @ vector), rtol=1e-12, atol=1e-9
+        )
         target = np.zeros((width, width), order="F")
         gram.add_to(target, 2.0)
         np.testing.assert_allclose(
             lower(target), 2 * lower(X[:start].T @ X[:start]), rtol=1e-12, atol=1e-10
         )
     np.testing.assert_allclose(gram.trace, np.vdot(X[:start], X[:start]), rtol=1e-12)
-    other = Gram(width)
-    other.add(X[start:])
-    before = other.waiting
-    other.merge(gram)
-    assert before <= block_rows(width)
-    other.remove(X[start + 1 :])
-    other.remove(X[: start - 9])
-    rest = X[start - 9 : start + 1]
-    np.testing.assert_allclose(lower(other.folded()), lower(rest.T @ rest), atol=1e-10)
+    for other in (Gram(width, recent_apart=True), Gram(width)):
+        other.add(X[start:])
+        other.merge(gram)
+        other.remove(X[start + 1 :])
+        other.remove(X[: start - 9])
+        rest = X[start - 9 : start + 1]
+        np.testing.assert_allclose(total_gram([other], width), lower(rest.T @ rest), atol=1e-10)
 
 
 def test_grouping_and_order_do_not_show_in_the_sums() -> None:
@@ -67,11 +70,11 @@ def test_grouping_and_order_do_not_show_in_the_sums() -> None:
     X = rng.normal(size=(20_000, 6)) * np.logspace(0, 8, 6)
     found = []
     for size in (1, 64, 1000, 20_000):
-        gram = Gram(6)
+        gram = Gram(6, recent_apart=True)
         order = rng.permutation(len(X))
         for start in range(0, len(X), size):
             gram.add(X[order[start : start + size]])
-        found.append(lower(gram.folded()))
+        found.append(total_gram([gram], 6))
     plain = np.zeros((6, 6))
     for row in X:
         plain += np.outer(row, row)

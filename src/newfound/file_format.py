@@ -1,5 +1,6 @@
 """What a model file looks like: one safetensors file with sums, labels and parameters."""
 
+import copy
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
+from scipy.linalg import lapack
 
 from newfound.statistics import Statistics
 
@@ -97,12 +99,11 @@ def _verified_header(data: bytes) -> dict[str, Any]:
 
 
 def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
-    folded = [gram for gram in statistics.grams if gram.sums is not None]
-    # Row-major: the upper triangle holds X'X, the lower what rounding dropped from it.
+    folded = [copy.deepcopy(gram) for gram in statistics.grams if gram.sums is not None]
+    for gram in folded:
+        gram.settle_all()
     width = statistics.width
-    sums = np.empty((len(folded), width, width))
-    for place, gram in enumerate(folded):
-        sums[place] = gram.folded().T
+    packed = [lapack.dtrttp(gram.sums, uplo="L")[0] for gram in folded]
     rows = [
         np.zeros((0, width)) if g.sums is not None else g.waiting_rows for g in statistics.grams
     ]
@@ -111,8 +112,9 @@ def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
         "counts": statistics.counts,
         "cross": cross,
         "cross_dropped": dropped,
-        "gram": sums,
+        "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
         "gram_dropped": np.array([gram.dropped for gram in folded]).reshape(-1, width),
+        "gram_folds": np.array([gram.folds for gram in folded], dtype=np.int64),
         "gram_is_folded": np.array(
             [gram.sums is not None for gram in statistics.grams], dtype=bool
         ),
@@ -131,14 +133,16 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     ends = np.cumsum(tensors["rows_held"])
     if len(ends) != len(statistics.grams) or len(folded) != len(ends):
         raise ModelFileError("damaged: it holds another number of Gram matrices than of classes")
-    matrices = zip(tensors["gram"], tensors["gram_dropped"], strict=True)
+    parts = [tensors[name] for name in ("gram", "gram_dropped", "gram_folds")]
+    matrices = zip(*parts, strict=True)
     for gram, whole, end, held in zip(
         statistics.grams, folded, ends, tensors["rows_held"], strict=True
     ):
         gram.add(tensors["rows"][end - held : end])
         if whole:
-            matrix, dropped = next(matrices)
-            gram.restore(matrix.T.copy(order="F"), dropped.copy())
+            packed, dropped, folds = next(matrices)
+            full, _ = lapack.dtpttr(width, packed, uplo="L")
+            gram.restore(np.asfortranarray(np.tril(full)), dropped.copy(), int(folds))
     return statistics
 
 

@@ -10,7 +10,7 @@ from newfound.statistics import Index, Rows, Statistics, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
 CHECK_EVERY = 64
-# Drift that is left alone, and how many times the drift right after a rebuild is.
+# Drift that is always left alone, and how often the drift right after a rebuild it may be else.
 DRIFT_TOLERANCE = 1e-10
 DRIFT_GROWTH = 10.0
 # Smallest pivot of a downdate (1 - leverage) that keeps enough digits; below, start anew.
@@ -101,7 +101,8 @@ class RecursiveSolver:
         self._check_drift(len(X))
         self._weights = with_room(self._weights, len(labels))
         self._intercept = np.pad(self._intercept, (0, len(labels) - len(self._intercept)))
-        self._change(X, index, sign=1)
+        if not self._change(X, index, sign=1):
+            self.discard()
 
     def forget(self, X: Rows, index: Index) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
@@ -141,7 +142,7 @@ class RecursiveSolver:
         size = float(np.linalg.norm(self.weights))
         mean, n = self._sums_mean(), statistics.total
         target = statistics.cross @ mix - mean * (statistics.counts @ mix)
-        image = blas.dsymv(1.0, statistics.gram, direction, lower=1)
+        image = statistics.gram_times(direction)
         image += self.penalty * direction - mean * (n * (mean @ direction))
         correction = blas.dsymv(1.0, inverse, target - image, lower=1)
         echo = blas.dsymv(1.0, inverse, image, lower=1) - direction
@@ -150,8 +151,9 @@ class RecursiveSolver:
     def rebuild(self) -> Floats:
         """Derive everything from the sums, O(d^3); return the inverse."""
         statistics = self.statistics
-        gram = np.array(statistics.gram, order="F")
-        solution = solve(gram, statistics.cross, self.masses, self.penalty, self.fit_intercept)
+        solution = solve(
+            statistics.gram, statistics.cross, self.masses, self.penalty, self.fit_intercept
+        )
         inverse: Floats
         inverse, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
         self._weights = np.ascontiguousarray(solution.weights.T)
@@ -195,7 +197,7 @@ class RecursiveSolver:
             self.rebuild()
 
     def _check_definite(self, X: Rows, remaining: int) -> None:
-        gram = np.array(self.statistics.gram, order="F")
+        gram = self.statistics.gram
         slack = ROUNDING_SLACK * gram.trace()
         gram -= second_moment(X)
         mean = np.zeros(len(gram))

@@ -61,7 +61,7 @@ class Statistics:
         self.labels: Labels = np.array([], dtype=np.str_)
         self.counts = np.zeros(0, dtype=np.int64)
         self.dtype: np.dtype[Any] | None = None
-        self.grams: list[Gram] = [] if per_class else [Gram(width)]
+        self.grams: list[Gram] = [] if per_class else [Gram(width, recent_apart=True)]
         self._cross = np.zeros((0, width))
         self._dropped = np.zeros((0, width))
         self._position: dict[Any, int] = {}
@@ -88,10 +88,15 @@ class Statistics:
 
     @property
     def gram(self) -> Floats:
-        """X'X as the lower triangle of a (d, d) matrix; must not be written to."""
-        if self.per_class or self.grams[0].sums is None:
-            return total_gram(self.grams, self.width)
-        return self.grams[0].folded()
+        """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
+        return total_gram(self.grams, self.width)
+
+    def gram_times(self, vector: Floats) -> Floats:
+        """Return X'X times a vector, shape (d,), without folding anything."""
+        product = np.zeros(self.width)
+        for gram in self.grams:
+            product += gram.times(vector)
+        return product
 
     @property
     def nbytes(self) -> int:
@@ -159,7 +164,7 @@ class Statistics:
         for place in vanished[::-1]:
             self.drop(int(place))
         if not self.total and not self.per_class:
-            self.grams = [Gram(self.width)]
+            self.grams = [Gram(self.width, recent_apart=True)]
         return vanished
 
     def check_removable(self, X: Rows, index: Index) -> None:
