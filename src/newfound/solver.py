@@ -13,8 +13,10 @@ CHECK_EVERY = 64
 # Drift that is always left alone, and how often the drift right after a rebuild it may be else.
 DRIFT_TOLERANCE = 1e-10
 DRIFT_GROWTH = 10.0
-# Smallest pivot of a downdate (1 - leverage) that keeps enough digits; below, start anew.
+# Smallest pivot of a downdate (1 - leverage) that keeps enough digits, and how far beyond the
+# rounding error of the leverage it must be; else, start anew.
 SAFE_PIVOT = 1e-6
+SAFE_MARGIN = 1e6
 # Share of the sum of squares by which sums may miss being positive definite when rows are taken
 # out: what rounding cost them, when they were larger, is not held against the rows.
 ROUNDING_SLACK = 1e-8
@@ -231,7 +233,7 @@ class RecursiveSolver:
 
         gain = blas.dsymm(1.0, self._inverse, Z.T, lower=1)
         factor, failed = lapack.dpotrf(np.eye(m) + sign * (Z @ gain), lower=1)
-        if failed or (sign < 0 and factor.diagonal().min() ** 2 < SAFE_PIVOT):
+        if failed or (sign < 0 and not self._is_safe(Z, factor)):
             return False
         gain = blas.dtrsm(1.0, factor, gain, side=1, lower=1, trans_a=1)
         step = blas.dtrsm(sign, factor, E, lower=1)
@@ -243,3 +245,11 @@ class RecursiveSolver:
                 self._intercept + sign * errors.sum(axis=0) / after - (self._mean @ gain) @ step
             )
         return True
+
+    def _is_safe(self, Z: Floats, factor: Floats) -> bool:
+        """Tell whether the pivots of a downdate are neither small nor made of rounding errors."""
+        assert self._inverse is not None
+        pivot = float(factor.diagonal().min() ** 2)
+        # |z|'|P||z| <= (|z| . root of the diagonal of P)^2, since P is positive definite.
+        bound = float((np.abs(Z) @ np.sqrt(np.abs(self._inverse.diagonal()))).max() ** 2)
+        return pivot > max(SAFE_PIVOT, SAFE_MARGIN * np.finfo(np.float64).eps * bound)
