@@ -66,11 +66,38 @@ def test_without_matplotlib_the_demo_says_how_to_have_a_figure(
     assert "pip install 'newfound[plots]'" in done.stderr
 
 
-def test_a_figure_that_cannot_be_saved_is_a_failure(tmp_path: Path) -> None:
-    path = tmp_path / "missing" / "demo.png"
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(path)])
+def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Path) -> None:
+    (tmp_path / "demo.png").mkdir()
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])
     assert done.exit_code == 1
     assert "could not be saved" in done.stderr
+    assert "new digit" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--trials", "0"],
+        ["--seed", "-1"],
+        ["--figure", "demo.xyz"],
+        ["--figure", "demo"],
+        ["--figure", "no/such/folder/demo.png"],
+    ],
+)
+def test_wrong_usage_is_said_at_once(arguments: list[str]) -> None:
+    done = RUN.invoke(app, ["demo", *arguments])
+    assert done.exit_code == 2
+    assert arguments[0] in done.stderr
+    assert not done.stdout
+
+
+def test_numbers_stay_whole_on_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])
+    assert "93." in done.stdout
+    assert "…" not in done.stdout
 
 
 def test_arrivals_measure_what_ridge_would(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from newfound import IncrementalRidgeClassifier
-from newfound import solver as solver_module
 from newfound.normal_equations import factorise
-from newfound.solver import CHECK_EVERY, DRIFT_TOLERANCE, RecursiveSolver
+from newfound.solver import CHECK_EVERY, RecursiveSolver
 from newfound.statistics import Statistics
 from tests import oracles
 
@@ -77,44 +76,52 @@ def test_the_drift_of_a_good_stream_is_rounding() -> None:
     assert both.solver.rebuilds == 0
 
 
-@pytest.mark.parametrize("what", ["_inverse", "_weights"])
+@pytest.mark.parametrize("what", ["inverse", "weights"])
 def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     X, y = sample(1000, width=20)
     both = Taught(20)
     for i in range(500):
         both.learn(X[i : i + 1], y[i : i + 1])
     error = 1e-7
-    setattr(both.solver, what, getattr(both.solver, what) * (1 + error))
+    inverse = both.solver._inverse
+    assert inverse is not None
+    inverse.fold()
+    part = inverse.matrix if what == "inverse" else both.solver._weights
+    part *= 1 + error
     assert error / 30 < both.solver.drift() < error * 30
     for i in range(500, 500 + CHECK_EVERY):
         both.learn(X[i : i + 1], y[i : i + 1])
     assert both.solver.rebuilds == 1
-    assert both.solver.drift() < DRIFT_TOLERANCE
+    assert both.solver.drift() < 1e-13
 
 
-def test_a_sliding_window_drifts_and_is_rebuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Taking out rows undoes the healing that new rows bring: errors add up until measured."""
 
-    def slide(rows: int = 4000, window: int = 60, width: int = 40) -> tuple[int, float]:
+    def slide(rows: int = 12_000, window: int = 100, width: int = 12) -> tuple[bool, float]:
         rng = np.random.default_rng(0)
-        X = rng.normal(size=(rows, width)) * np.logspace(0, -2, width)
+        X = rng.normal(size=(rows, width)).astype(np.float32)
         y = rng.integers(0, 3, rows)
-        both = Taught(width, penalty=1e-6)
+        both = Taught(width, penalty=0.3)
         for i in range(rows):
             both.learn(X[i : i + 1], y[i : i + 1])
             if i >= window:
                 both.forget(X[i - window : i - window + 1], y[i - window : i - window + 1])
         targets = oracles.one_hot(y[-window:], both.statistics.labels)
-        W, _ = oracles.ridge(X[-window:], targets, 1e-6)
+        W, _ = oracles.ridge(X[-window:], targets, 0.3)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)
-        return both.solver.rebuilds, float(error)
+        inverse = both.solver._inverse
+        assert inverse is not None
+        return inverse.is_single, float(error)
 
-    rebuilds, error = slide()
-    monkeypatch.setattr(solver_module, "DRIFT_TOLERANCE", np.inf)
-    none, unwatched_error = slide()
-    assert (rebuilds > 0, none) == (True, 0)
-    assert error < 1e-9
-    assert unwatched_error > 10 * error
+    single, error = slide()
+    monkeypatch.setattr(RecursiveSolver, "drift", lambda _: 0.0)
+    unwatched_single, unwatched_error = slide()
+    assert (single, unwatched_single) == (False, True)
+    assert error < 1e-10
+    assert unwatched_error > 1e-5
 
 
 def test_what_cannot_have_been_taught_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -30,7 +30,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     At every moment its weights are those of ridge regression on one-hot targets over everything
     taught and not forgotten, with the column of each class scaled up the rarer it is (recoding).
-    Learning a row takes O(d^2 + dT) time and no memory, however much was seen before.
+    Learning a row takes O(d^2 + dT) time, and memory does not grow with what was seen.
 
     Parameters
     ----------
@@ -166,10 +166,10 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         for label in np.unique(y).tolist():
             statistics.position(label)
         index, _ = statistics.locate(y)
-        statistics.check_removable(rows, index)
+        remove = statistics.prepare_removal(rows, index)
         with self._whole(solver):
             solver.forget(rows, index)
-            solver.drop(statistics.remove(rows, index))
+            solver.drop(remove())
         return self._settle()
 
     def forget_class(self, label: Any) -> Self:
@@ -191,7 +191,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
                 "does not hold its sums per class. Teach it with class_weight='balanced', or with "
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
             )
-        statistics.drop(place)
+        statistics.drop(np.array([place]))
         self._solver.discard()
         return self._settle()
 
@@ -207,7 +207,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         statistics = self._taught()
         before = statistics.n_classes
         statistics.rename(old, as_labels([new], "new"))
-        if statistics.n_classes < before or isinstance(self.class_weight, Mapping):
+        if statistics.n_classes < before or isinstance(self._solver, RebalancedSolver):
             self._solver.discard()
         return self
 
@@ -254,7 +254,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         array(['mug'], dtype='<U3')
         """
         statistics = self._taught()
-        winners = self._scores(X, untaught=-np.inf).argmax(axis=1)
+        winners = self._scores(X).argmax(axis=1)
         answers: Labels = statistics.labels[winners]
         return answers
 
@@ -268,7 +268,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, T), or (m,) if T is 2
-            With two classes, as scikit-learn has it, the second score minus the first.
+            With two classes, as scikit-learn has it, the second score minus the first. Classes
+            that were announced but not taught yet score minus infinity.
 
         Examples
         --------
@@ -276,7 +277,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         >>> model.decision_function([[1.5]]).round(3)
         array([[0.167, 0.333, 0.5  ]])
         """
-        scores = self._scores(X, untaught=0.0).astype(self._taught().dtype)
+        scores = self._scores(X).astype(self._taught().dtype)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -292,7 +293,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         array([[0.5, 0.5],
                [0. , 1. ]])
         """
-        scores = self._scores(X, untaught=-np.inf).astype(self._taught().dtype)
+        scores = self._scores(X).astype(self._taught().dtype)
         return project_on_simplex(scores)
 
     def novelty(self, X: ArrayLike) -> Floats:
@@ -300,7 +301,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
         It is the leverage h / (1 + h) that the row would have if it were taught, h = x'A^-1 x:
         near 0 for what was seen many times, near 1 for what is like nothing taught. Labels play
-        no part in it.
+        no part in it, but class weights do: what weighs little counts as seen little.
 
         Examples
         --------
@@ -310,7 +311,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         """
         self._taught()
         leverage = self._current_solver().leverage(checked_rows(self, X, reset=False))
-        return np.clip(leverage / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
+        # h / (1 + h), in a form that survives an infinite h.
+        return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
@@ -329,11 +331,12 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.save(os.path.join(folder, "kitchen.newfound"))
         """
+        self._taught()
         names = getattr(self, "feature_names_in_", None)
         contents = file_format.Contents(
             estimator=type(self).__name__,
             parameters=self._settings().to_json(),
-            statistics=self._taught(),
+            statistics=self._current_solver().statistics,
             feature_names=None if names is None else list(map(str, names)),
         )
         file_format.write(path, contents)
@@ -352,13 +355,13 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> NDArray[np.floating]:  # noqa: D102
-        dtype = self._taught().dtype
-        return (self._current_solver().weights * self._factors()).T.astype(dtype)
+        dtype, solver = self._taught().dtype, self._current_solver()
+        return (solver.weights * self._factors(solver)).T.astype(dtype)
 
     @property
     def intercept_(self) -> NDArray[np.floating]:  # noqa: D102
-        dtype = self._taught().dtype
-        return (self._current_solver().intercept * self._factors()).astype(dtype)
+        dtype, solver = self._taught().dtype, self._current_solver()
+        return (solver.intercept * self._factors(solver)).astype(dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -425,28 +428,37 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
         """Replace everything taught by what these sums hold."""
-        self._statistics = statistics
+        settings = self._settings()._replace(recoding=0.0)
+        self._solver = solver_for(statistics, settings)
+        self._statistics, self._solved = statistics, settings
         self.n_features_in_ = statistics.width
         if feature_names is not None:
             self.feature_names_in_ = np.array(feature_names, dtype=object)
-        self._current_solver()
         return self
 
     def _settle(self) -> Self:
         """Be as new once nothing is left."""
-        if not self._statistics.n_classes:
-            for name in set(vars(self)) - set(self.get_params(deep=False)):
-                delattr(self, name)
+        if not self._statistics.total:
+            for name in (
+                "_statistics",
+                "_solver",
+                "_solved",
+                "n_features_in_",
+                "feature_names_in_",
+            ):
+                self.__dict__.pop(name, None)
         return self
 
-    def _factors(self) -> Floats:
-        return recoding_factors(self._current_solver().masses, float(self.recoding))
+    def _factors(self, solver: Solver) -> Floats:
+        return recoding_factors(solver.masses, float(self.recoding))
 
-    def _scores(self, X: Any, untaught: float) -> Floats:
+    def _scores(self, X: Any) -> Floats:
+        """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
         statistics, solver = self._taught(), self._current_solver()
         rows = checked_rows(self, X, reset=False)
-        scores: Floats = (rows @ solver.weights + solver.intercept) * self._factors()
-        scores[:, statistics.counts == 0] = untaught
+        scores: Floats = (rows @ solver.weights + solver.intercept) * self._factors(solver)
+        if not statistics.counts.all():
+            scores[:, statistics.counts == 0] = -np.inf
         return scores
 
 

@@ -1,6 +1,5 @@
 """What a model file looks like: one safetensors file with sums, labels and parameters."""
 
-import copy
 import hashlib
 import json
 import os
@@ -11,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors.numpy
-from safetensors import SafetensorError
 from scipy.linalg import lapack
 
+from newfound.labels import as_labels
 from newfound.statistics import Statistics
 
 FORMAT = 1
@@ -41,6 +40,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     """
     statistics = contents.statistics
     header = {
+        "sha256": _NO_DIGEST,  # first, so that its place is the first where it could be
         "format": FORMAT,
         "estimator": contents.estimator,
         "parameters": contents.parameters,
@@ -49,14 +49,12 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
         "label_type": statistics.labels.dtype.str,
         "per_class": statistics.per_class,
         "dtype": None if statistics.dtype is None else statistics.dtype.str,
-        "sha256": _NO_DIGEST,
     }
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
-    text = json.dumps(header, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    data = bytearray(safetensors.numpy.save(_tensors(statistics), {_KEY: text}))
-    digest = hashlib.sha256(data).hexdigest().encode()
-    place = data.index(_NO_DIGEST.encode())
-    data[place : place + len(digest)] = digest
+    metadata = {_KEY: json.dumps(header, allow_nan=False)}
+    data = bytearray(safetensors.numpy.save(_tensors(statistics), metadata))
+    place = _digest_place(data, _NO_DIGEST)
+    data[place : place + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
     _replace(Path(os.path.realpath(path)), data)
 
 
@@ -65,43 +63,45 @@ def read(path: str | os.PathLike[str]) -> Contents:
     data = Path(path).read_bytes()
     try:
         header = _verified_header(data)
-        tensors = safetensors.numpy.load(data)
-        statistics = _statistics(header, tensors)
-        return Contents(
-            header["estimator"], header["parameters"], statistics, header["feature_names"]
-        )
+        statistics = _statistics(header, safetensors.numpy.load(data))
+        names = header["feature_names"]
+        _require(names is None or len(names) == statistics.width, "feature names")
+        return Contents(header["estimator"], header["parameters"], statistics, names)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
-    except (ValueError, KeyError, TypeError, IndexError, SafetensorError) as error:
+    except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ModelFileError(
-            f"{os.fspath(path)}: not a model file, or damaged ({error!r})"
-        ) from None
+            f"{os.fspath(path)}: not a model file, or damaged ({type(error).__name__})"
+        ) from error
+
+
+def _digest_place(data: bytes | bytearray, digest: str) -> int:
+    mark = b'\\"sha256\\": \\"'
+    return data.index(mark + digest.encode()) + len(mark)
 
 
 def _verified_header(data: bytes) -> dict[str, Any]:
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
         raise ModelFileError("not a model file, or cut short")
-    header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][_KEY])
+    header: dict[str, Any] = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][_KEY])
     if header["format"] > FORMAT:
         raise ModelFileError(
             f"written in format {header['format']}, but this version of newfound reads up to "
             f"{FORMAT}: upgrade newfound"
         )
-    digest = str(header["sha256"]).encode()
-    place = data.index(digest)
+    digest = header["sha256"]
+    place = _digest_place(data, digest)
     expected = hashlib.sha256(data[:place])
     expected.update(_NO_DIGEST.encode())
     expected.update(memoryview(data)[place + len(digest) :])
-    if expected.hexdigest().encode() != digest:
+    if expected.hexdigest() != digest:
         raise ModelFileError("damaged: its contents do not agree with its checksum")
-    return dict(header)
+    return header
 
 
 def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
-    folded = [copy.deepcopy(gram) for gram in statistics.grams if gram.sums is not None]
-    for gram in folded:
-        gram.settle_all()
+    folded = [gram.settled() for gram in statistics.grams if gram.sums is not None]
     width = statistics.width
     packed = [lapack.dtrttp(gram.sums, uplo="L")[0] for gram in folded]
     rows = [
@@ -124,21 +124,32 @@ def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Statistics:
-    labels = np.array(header["labels"], dtype=header["label_type"])
-    cross, folded = tensors["cross"], tensors["gram_is_folded"]
+    labels = as_labels(np.array(header["labels"], dtype=header["label_type"]))
+    _require(labels.dtype.str == header["label_type"], "labels")
+    _require(labels.tolist() == header["labels"], "labels")
+    _require(len(set(header["labels"])) == len(labels), "labels")
+    dtype = np.dtype(header["dtype"])
+    _require(dtype in (np.float32, np.float64), "type")
+    counts, cross, folded = (tensors[name] for name in ("counts", "cross", "gram_is_folded"))
+    rows, held = tensors["rows"], tensors["rows_held"]
+    for tensor in tensors.values():
+        _require(bool(np.isfinite(tensor).all()), "numbers")
+    for name in ("cross", "cross_dropped", "gram", "gram_dropped", "rows"):
+        _require(tensors[name].dtype == np.float64, "sums")
+    _require(counts.dtype == held.dtype == np.int64 and bool((counts >= 0).all()), "counts")
+
     width = cross.shape[1]
-    statistics = Statistics(width, header["per_class"])
-    dtype = None if header["dtype"] is None else np.dtype(header["dtype"])
-    statistics.restore(labels, tensors["counts"], cross, tensors["cross_dropped"], dtype)
-    ends = np.cumsum(tensors["rows_held"])
-    if len(ends) != len(statistics.grams) or len(folded) != len(ends):
-        raise ModelFileError("damaged: it holds another number of Gram matrices than of classes")
+    statistics = Statistics(width, bool(header["per_class"]))
+    statistics.restore(labels, counts, cross, tensors["cross_dropped"], dtype)
+    expected = counts if statistics.per_class else counts.sum(keepdims=True)
+    _require(len(folded) == len(held) == len(expected), "Gram matrices")
+    _require(bool((held == np.where(folded, 0, expected)).all()), "rows")
+    _require(len(rows) == held.sum() and len(tensors["gram"]) == folded.sum(), "rows")
     parts = [tensors[name] for name in ("gram", "gram_dropped", "gram_folds")]
     matrices = zip(*parts, strict=True)
-    for gram, whole, end, held in zip(
-        statistics.grams, folded, ends, tensors["rows_held"], strict=True
-    ):
-        gram.add(tensors["rows"][end - held : end])
+    ends = np.cumsum(held)
+    for gram, whole, end, size in zip(statistics.grams, folded, ends, held, strict=True):
+        gram.add(rows[end - size : end])
         if whole:
             packed, dropped, folds = next(matrices)
             full, _ = lapack.dtpttr(width, packed, uplo="L")
@@ -146,8 +157,13 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     return statistics
 
 
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise ModelFileError(f"damaged: its {what} do not fit together")
+
+
 def _replace(path: Path, data: bytes | bytearray) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)

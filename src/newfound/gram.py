@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,28 +44,43 @@ def second_moment(X: NDArray[np.floating]) -> Floats:
     return out
 
 
-def add_products(target: Floats, X: NDArray[np.floating], scale: float, *, lower: bool) -> None:
-    """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`."""
-    room = None
-    if X.dtype != np.float64 or not X.flags.c_contiguous:
-        room = np.empty((min(len(X), CHUNK_ROWS), X.shape[1]))
-    for start in range(0, len(X), CHUNK_ROWS if room is not None else max(len(X), 1)):
-        chunk = X[start:]
-        if room is not None:
-            chunk = room[: len(X) - start]
-            chunk[:] = X[start : start + len(chunk)]
+def add_products(
+    target: Floats,
+    X: NDArray[np.floating],
+    scale: float,
+    *,
+    lower: bool,
+    room: Floats | None = None,
+) -> None:
+    """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`.
+
+    `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
+    """
+    room = room_for(X) if room is None else room
+    if not len(room):
+        blas.dsyrk(scale, X.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
+        return
+    for start in range(0, len(X), len(room)):
+        chunk = room[: len(X) - start]
+        chunk[:] = X[start : start + len(chunk)]
         blas.dsyrk(scale, chunk.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
+
+
+def room_for(X: NDArray[np.floating]) -> Floats:
+    """Return room to convert rows of `X` to what BLAS takes: none if they are that already."""
+    ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
+    return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
 
 
 def settle(sums: Floats, start: int, stop: int) -> None:
     """Overwrite columns `start` to `stop` with their lower plus their upper triangle, then zero."""
     for left in range(start, stop, STRIP_COLUMNS):
         right = min(left + STRIP_COLUMNS, stop)
-        recent = sums[left:right, right:]
+        block, recent = sums[left:right, left:right], sums[left:right, right:]
+        on_diagonal = np.tril(block) + np.triu(block, 1).T
         sums[right:, left:right] += recent.T
         recent[:] = 0.0
-        block = sums[left:right, left:right]
-        block[:] = np.tril(block) + np.triu(block, 1).T
+        block[:] = on_diagonal
 
 
 class Gram:
@@ -130,57 +146,55 @@ class Gram:
         self.prepare(X)()
 
     def prepare(self, X: NDArray[np.floating]) -> Callable[[], None]:
-        """Do all of `add(X)` that can run out of memory; return a function that does the rest."""
+        """Do all of `add(X)` that can run out of memory; return a function that does the rest.
+
+        Until that is called, nothing has changed.
+        """
         needed = self.waiting + len(X)
         if self.sums is None and needed <= self.raw_limit:
-            self._reserve(min(self.raw_limit, max(needed, 2 * len(self.rows))))
-            return lambda: self._wait(X)
-        self._allocate()
-        self._reserve(BLOCK_ROWS)
+            capacity = min(self.raw_limit, max(needed, 2 * len(self.rows)))
+            return partial(self._wait, X, self._with_capacity(capacity), None)
+        rows, new = self._with_capacity(BLOCK_ROWS), self._new_sums()
         if len(X) <= BLOCK_ROWS:
-            return lambda: self._wait(X)
-        return lambda: self._fold(X, 1.0)
+            return partial(self._wait, X, rows, new)
+        return partial(self._fold_at_once, X, room_for(X), rows, new)
 
     def remove(self, X: NDArray[np.floating]) -> None:
-        """Remove the rows of `X`, or raise ValueError and change nothing.
+        """Remove the rows of `X`, or raise ValueError and change nothing."""
+        self.prepare_removal(X)()
+
+    def prepare_removal(self, X: NDArray[np.floating]) -> Callable[[], None]:
+        """Do all of `remove(X)` that can fail; return a function that does the rest.
 
         Rows that still wait are taken out to the last bit: teaching and taking back leaves no
         trace. Of the others the product is subtracted; while no row has been folded, there
-        cannot be others.
+        cannot be others, and ValueError is raised.
         """
-        found = self.find(X)
-        folded = X[[place is None for place in found]]
-        kept = np.delete(self.waiting_rows, [p for p in found if p is not None], axis=0)
-        if len(folded):
-            self._fold(folded, -1.0)
-        self.rows[: len(kept)] = kept
-        self.waiting = len(kept)
-
-    def find(self, X: NDArray[np.floating]) -> list[int | None]:
-        """Return where each row of `X` waits, None if it does not; no place is given twice.
-
-        Raises ValueError for a row that does not wait while all rows there are do.
-        """
-        found: list[int | None] = []
-        for row in X:
-            same = np.flatnonzero((self.waiting_rows == row).all(axis=1)).tolist()
-            found.append(next((place for place in same if place not in found), None))
-        if self.sums is None and None in found:
+        held: dict[bytes, list[int]] = {}
+        for place, row in enumerate(self.waiting_rows + 0.0):  # + 0.0 makes -0.0 equal to 0.0
+            held.setdefault(row.tobytes(), []).append(place)
+        found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
+        places = [places.pop() if places else -1 for places in found]
+        if self.sums is None and -1 in places:
             raise ValueError(
                 "cannot forget a row that was not taught: no row that is held equals it in "
                 "every feature, so the model is left as it was"
             )
-        return found
+        kept = np.delete(self.waiting_rows, [place for place in places if place >= 0], axis=0)
+        folded = np.ascontiguousarray(X[[place < 0 for place in places]], dtype=np.float64)
+        return partial(self._take_out, kept, folded)
 
-    def times(self, vector: Floats) -> Floats:
-        """Return X'X times a vector, shape (width,)."""
+    def times(self, columns: Floats) -> Floats:
+        """Return X'X times `columns`, of shape (width,) or (width, k)."""
         rows = self.waiting_rows
-        product: Floats = rows.T @ (rows @ vector)
+        product: Floats = rows.T @ (rows @ columns)
+        symmetric = blas.dsymv if columns.ndim == 1 else blas.dsymm
         if self.sums is not None:
-            product += blas.dsymv(1.0, self.sums, vector, lower=1)
+            product += symmetric(1.0, self.sums, columns, lower=1)
         if self.sums is not None and self.recent_apart:
             # Both triangles count, and so the diagonal has now been counted twice.
-            product += blas.dsymv(1.0, self.sums, vector, lower=0) - self.diagonal * vector
+            product += symmetric(1.0, self.sums, columns, lower=0)
+            product -= (self.diagonal * columns.T).T
         return product
 
     def add_to(self, target: Floats, scale: float) -> None:
@@ -196,23 +210,27 @@ class Gram:
 
     def merge(self, other: "Gram") -> None:
         """Add everything `other` holds."""
-        other = copy.deepcopy(other)
         if other.sums is None:
-            self.add(other.waiting_rows)
+            self.add(other.waiting_rows.copy())
             return
-        other.settle_all()
-        sums = self._allocate()
-        sums += other.sums
+        other = other.settled()
+        assert other.sums is not None
+        self._take_over(self.rows, self._new_sums())
+        assert self.sums is not None
+        self.sums += other.sums
         add_exactly(self.diagonal, self.dropped, other.diagonal)
         add_exactly(self.diagonal, self.dropped, other.dropped)
         self._restore_diagonal()
         self.folds += other.folds
 
-    def settle_all(self) -> None:
-        """Fold all rows that wait, and add the recent to the older sums: one lower triangle."""
-        sums = self._allocate()
-        self._fold_waiting()
-        settle(sums, 0, self.width)
+    def settled(self) -> "Gram":
+        """Return a copy with all rows folded and all sums in one lower triangle."""
+        other = copy.deepcopy(self)
+        other._take_over(other.rows, other._new_sums())
+        other._fold_waiting()
+        assert other.sums is not None
+        settle(other.sums, 0, self.width)
+        return other
 
     def restore(self, sums: Floats, dropped: Floats, folds: int) -> None:
         """Take over settled sums, (width, width), as another Gram held them."""
@@ -221,23 +239,48 @@ class Gram:
         self.sums, self.diagonal, self.dropped = sums, sums.diagonal().copy(), dropped
         self.folds = folds
 
-    def _allocate(self) -> Floats:
-        if self.sums is None:
-            self.diagonal, self.dropped = np.zeros(self.width), np.zeros(self.width)
-            self.sums = np.zeros((self.width, self.width), order="F")
-        return self.sums
+    def _new_sums(self) -> tuple[Floats, Floats, Floats] | None:
+        if self.sums is not None:
+            return None
+        square = np.zeros((self.width, self.width), order="F")
+        return square, np.zeros(self.width), np.zeros(self.width)
 
-    def _reserve(self, capacity: int) -> None:
-        if capacity > len(self.rows):
-            grown = np.empty((capacity, self.width))
-            grown[: self.waiting] = self.waiting_rows
-            self.rows = grown
+    def _with_capacity(self, capacity: int) -> Floats:
+        if capacity <= len(self.rows):
+            return self.rows
+        grown = np.empty((capacity, self.width))
+        grown[: self.waiting] = self.waiting_rows
+        return grown
 
-    def _wait(self, X: NDArray[np.floating]) -> None:
+    def _take_over(self, rows: Floats, new: tuple[Floats, Floats, Floats] | None) -> None:
+        self.rows = rows
+        if new is not None:
+            self.sums, self.diagonal, self.dropped = new
+
+    def _wait(
+        self, X: NDArray[np.floating], rows: Floats, new: tuple[Floats, Floats, Floats] | None
+    ) -> None:
+        self._take_over(rows, new)
         if self.waiting + len(X) > len(self.rows):
             self._fold_waiting()
         self.rows[self.waiting : self.waiting + len(X)] = X
         self.waiting += len(X)
+
+    def _fold_at_once(
+        self,
+        X: NDArray[np.floating],
+        room: Floats,
+        rows: Floats,
+        new: tuple[Floats, Floats, Floats] | None,
+    ) -> None:
+        self._take_over(rows, new)
+        self._fold(X, 1.0, room)
+
+    def _take_out(self, kept: Floats, folded: Floats) -> None:
+        if len(folded):
+            self._fold(folded, -1.0)
+        self.rows[: len(kept)] = kept
+        self.waiting = len(kept)
 
     def _fold_waiting(self) -> None:
         if self.waiting:
@@ -246,20 +289,23 @@ class Gram:
         if len(self.rows) > BLOCK_ROWS:
             self.rows = self.rows[:BLOCK_ROWS].copy()
 
-    def _fold(self, X: NDArray[np.floating], sign: float) -> None:
-        sums = self._allocate()
-        add_products(sums, X, sign, lower=not self.recent_apart)
+    def _fold(self, X: NDArray[np.floating], sign: float, room: Floats | None = None) -> None:
+        assert self.sums is not None
+        # All that needs memory comes before the first sum is touched.
+        diagonal, dropped = self.diagonal.copy(), self.dropped.copy()
         for start in range(0, len(X), SQUARED_ROWS):
             part = X[start : start + SQUARED_ROWS]
             squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
-            add_exactly(self.diagonal, self.dropped, sign * squares)
+            add_exactly(diagonal, dropped, sign * squares)
+        add_products(self.sums, X, sign, lower=not self.recent_apart, room=room)
+        self.diagonal, self.dropped = diagonal, dropped
         self._restore_diagonal()
         self.folds += 1
         # Each strip is settled once in N^(2/3) of N folds: then what rounding takes from the
         # recent sums and from the older ones grows alike, with N^(1/6).
         strips = -(-self.width // STRIP_COLUMNS)
         if self.recent_apart and self.folds % max(1, int(self.folds ** (2 / 3)) // strips) == 0:
-            settle(sums, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
+            settle(self.sums, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
             self.strip = (self.strip + STRIP_COLUMNS) % (strips * STRIP_COLUMNS)
 
     def _restore_diagonal(self) -> None:

@@ -1,7 +1,6 @@
 """Class labels: what may be one, and where each stands."""
 
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -38,26 +37,42 @@ def as_labels(y: Any, name: str = "y") -> Labels:
         )
     if labels.dtype.kind == "f":
         _check_whole(labels, name)
+        labels = labels.astype(np.float64) if labels.dtype.itemsize > 8 else labels
     return labels
 
 
-def join_labels(known: Labels, new: Labels) -> Labels:
-    """Return `known` followed by `new`, refusing to mix strings, booleans and numbers.
+def check_same_type(known: Labels, new: Labels) -> None:
+    """Raise ValueError if strings, booleans and numbers would be mixed.
 
-    >>> join_labels(np.array([1, 2]), np.array(["mug"]))
+    >>> check_same_type(np.array([1, 2]), np.array(["mug"]))
     Traceback (most recent call last):
     ValueError: this model's labels are numbers, but 'mug' is not one of these
     """
-    if not len(known):
-        return new
-    if not len(new):
-        return known
-    if _FAMILIES[known.dtype.kind] != _FAMILIES[new.dtype.kind]:
+    if len(known) and len(new) and _FAMILIES[known.dtype.kind] != _FAMILIES[new.dtype.kind]:
         raise ValueError(
             f"this model's labels are {_FAMILIES[known.dtype.kind]}, "
             f"but {new.tolist()[0]!r} is not one of these"
         )
-    return np.concatenate([known, new])
+
+
+def join_labels(known: Labels, new: Labels) -> Labels:
+    """Return `known` followed by `new`, in a type that holds both, or raise ValueError.
+
+    >>> join_labels(np.array(["mug"]), np.array(["beaker"])).tolist()
+    ['mug', 'beaker']
+    """
+    if not len(new):
+        return known
+    if not len(known):
+        return new
+    check_same_type(known, new)
+    joined = np.concatenate([known, new])
+    if joined.dtype != known.dtype and joined.tolist() != known.tolist() + new.tolist():
+        raise ValueError(
+            f"no number type holds both {known.dtype} and {new.dtype} labels as large as these; "
+            "teach all labels as one type"
+        )
+    return joined
 
 
 def positions(labels: Labels) -> dict[Any, int]:
@@ -68,6 +83,8 @@ def positions(labels: Labels) -> dict[Any, int]:
 def _from_any(y: Any, name: str) -> Labels:
     if hasattr(y, "__array__"):
         return np.asarray(y)
+    if isinstance(y, set | frozenset):
+        raise ValueError(f"{name} should be a 1d array of labels, got a set, which has no order")
     if isinstance(y, str | bytes) or not isinstance(y, Iterable):
         raise ValueError(
             f"{name} should be a 1d array of labels, got {y!r}; for one row pass [{y!r}]"
@@ -82,27 +99,30 @@ def _from_objects(values: list[Any], name: str) -> Labels:
             raise ValueError(
                 f"Input {name} contains None at position {place}; every row needs a label"
             )
-        if not isinstance(value, str | bool | np.bool_ | Real):
+        if not isinstance(value, str | bool | np.bool_ | int | float | np.integer | np.floating):
             raise ValueError(
                 f"Unknown label type: {type(value).__name__} at position {place} of {name}. "
                 "Labels are strings, booleans or whole numbers."
             )
     if all(isinstance(value, str) for value in values):
-        return np.array(values, dtype=np.str_)
+        labels = np.array(values, dtype=np.str_)
+        if not _same(labels.tolist(), values):
+            raise ValueError(f"{name} holds a string that ends in NUL, which numpy cannot keep")
+        return labels
     if all(isinstance(value, bool | np.bool_) for value in values):
         return np.array(values, dtype=np.bool_)
     if any(isinstance(value, str | bool | np.bool_) for value in values):
         kinds = sorted({type(value).__name__ for value in values})
         raise ValueError(f"{name} mixes labels of different types: {', '.join(kinds)}")
-    if all(isinstance(value, Integral) for value in values):
-        return _whole(np.array(values), name)
-    return np.array(values, dtype=np.float64)
-
-
-def _whole(labels: Labels, name: str) -> Labels:
-    if labels.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds a whole number beyond 64 bits; use a string as its label")
+    labels = np.array(values)
+    if labels.dtype.kind == "O" or not _same(labels.tolist(), values):
+        raise ValueError(f"{name} holds a number beyond 64 bits; use a string as its label")
     return labels
+
+
+def _same(held: list[Any], given: list[Any]) -> bool:
+    """Tell whether all values are the same, but for NaN, which equals nothing."""
+    return all(a == b or b != b for a, b in zip(held, given, strict=True))
 
 
 def _check_whole(labels: Labels, name: str) -> None:

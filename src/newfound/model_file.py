@@ -36,5 +36,10 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: holds a {contents.estimator}, which this version does not know"
         )
-    model = IncrementalRidgeClassifier(**Settings.from_json(contents.parameters)._asdict())
-    return model._adopt(contents.statistics, contents.feature_names)
+    try:
+        model = IncrementalRidgeClassifier(**Settings.from_json(contents.parameters)._asdict())
+        return model._adopt(contents.statistics, contents.feature_names)
+    except (ValueError, TypeError, KeyError) as error:
+        raise file_format.ModelFileError(
+            f"{os.fspath(path)}: damaged: its parameters are not a model's ({error})"
+        ) from error

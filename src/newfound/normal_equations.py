@@ -54,8 +54,9 @@ def solve(
 
 def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floats:
     """Overwrite the lower triangle of `gram` with gram - mass mean mean' + penalty I; return it."""
-    gram.ravel(order="K")[:: len(gram) + 1] += penalty
     changed: Floats = blas.dsyr(-float(mass), mean, a=gram, lower=1, overwrite_a=1)
+    # Last, so that it is not lost beside large means.
+    changed.ravel(order="K")[:: len(gram) + 1] += penalty
     return changed
 
 
@@ -70,6 +71,8 @@ def factorise(matrix: Floats) -> Floats:
     Where rounding has made the matrix indefinite, which happens once the penalty is lost beside
     the largest features (a condition number beyond 1e15), its smallest eigenvalues are raised to
     what float64 can tell from zero.
+
+    Raises LinAlgError if there are infinities in it.
     """
     factor: Floats
     factor, failed = lapack.dpotrf(matrix, lower=1)
@@ -80,5 +83,5 @@ def factorise(matrix: Floats) -> Floats:
     raised = (vectors * np.maximum(values, floor)) @ vectors.T
     factor, failed = lapack.dpotrf(raised, lower=1)
     if failed:
-        raise np.linalg.LinAlgError("the sums cannot be factorised: are features beyond 1e150?")
+        raise np.linalg.LinAlgError("the sums cannot be factorised: penalty or weights are extreme")
     return factor

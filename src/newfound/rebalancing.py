@@ -81,7 +81,8 @@ class RebalancedSolver:
             self._spread = None
             return
         grams = self.statistics.grams
-        counts = np.pad(self.statistics.counts, (0, len(labels) - len(grams)))
+        counts = np.zeros(len(labels), dtype=np.int64)
+        counts[: len(grams)] = self.statistics.counts
         old = self._shares(counts, labels)
         new = self._shares(counts + np.bincount(index, minlength=len(labels)), labels)
         for place in np.unique(index):
@@ -98,7 +99,8 @@ class RebalancedSolver:
         for place in np.unique(index):
             left, gram = -second_moment(X[index == place]), self.statistics.grams[place]
             gram.add_to(left, 1.0)
-            left.ravel(order="K")[:: len(left) + 1] += ROUNDING_SLACK * gram.trace
+            slack = max(ROUNDING_SLACK * gram.trace, np.finfo(np.float64).tiny)
+            left.ravel(order="K")[:: len(left) + 1] += slack
             if not is_definite(left):
                 raise NotTaughtError
         self.discard()

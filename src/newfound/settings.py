@@ -1,11 +1,16 @@
 """The estimator's parameters, checked and made plain."""
 
-import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+
+from newfound.labels import as_labels
+
+# Beyond these, products with the sums would leave the range of float64.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+_RANGE = f"; from {_SMALLEST:.0e} to {_LARGEST:.0e} will do"
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
 
@@ -42,10 +47,10 @@ def checked_settings(
 
     >>> checked_settings(0, 0.7, None, True)
     Traceback (most recent call last):
-    ValueError: penalty must be a finite number above 0, got 0
+    ValueError: penalty must be a finite number above 0, got 0; from 1e-100 to 1e+100 will do
     """
-    if not _is_number(penalty) or not 0 < penalty < math.inf:
-        raise ValueError(f"penalty must be a finite number above 0, got {penalty!r}")
+    if not _is_number(penalty) or not _SMALLEST <= penalty <= _LARGEST:
+        raise ValueError(f"penalty must be a finite number above 0, got {penalty!r}{_RANGE}")
     if not _is_number(recoding) or not 0 <= recoding <= 1:
         raise ValueError(f"recoding must be a number from 0 to 1, got {recoding!r}")
     if not isinstance(fit_intercept, bool | np.bool_):
@@ -53,12 +58,15 @@ def checked_settings(
     if isinstance(class_weight, Mapping):
         class_weight = {_plain(label): weight for label, weight in class_weight.items()}
         for label, weight in class_weight.items():
-            if not _is_number(weight) or not 0 < weight < math.inf:
+            as_labels([label], "class_weight")
+            if not _is_number(weight) or not _SMALLEST <= weight <= _LARGEST:
                 raise ValueError(
-                    f"class_weight must be finite and above 0, got {weight!r} for {label!r}"
+                    f"class_weight must be finite and above 0, got {weight!r} for {label!r}{_RANGE}"
                 )
             class_weight[label] = float(weight)
-    elif class_weight is not None and class_weight != "balanced":
+    elif class_weight is not None and not (
+        isinstance(class_weight, str) and class_weight == "balanced"
+    ):
         raise ValueError(
             f"class_weight must be None, 'balanced' or a mapping of weights, got {class_weight!r}"
         )

@@ -4,19 +4,15 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from newfound.gram import Floats, second_moment
+from newfound.inverse import Inverse
 from newfound.labels import Labels
 from newfound.normal_equations import is_definite, regularised, solve
 from newfound.statistics import Index, Rows, Statistics, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
 CHECK_EVERY = 64
-# Drift that is always left alone, and how often the drift right after a rebuild it may be else.
-DRIFT_TOLERANCE = 1e-10
+# How often the drift right after a rebuild may grow before the next.
 DRIFT_GROWTH = 10.0
-# Smallest pivot of a downdate (1 - leverage) that keeps enough digits, and how far beyond the
-# rounding error of the leverage it must be; else, start anew.
-SAFE_PIVOT = 1e-6
-SAFE_MARGIN = 1e6
 # Share of the sum of squares by which sums may miss being positive definite when rows are taken
 # out: what rounding cost them, when they were larger, is not held against the rows.
 ROUNDING_SLACK = 1e-8
@@ -41,16 +37,18 @@ class RecursiveSolver:
     are centred as they come, which keeps it exact and out of the penalty.
 
     Everything here is derived. It is rebuilt from the sums when it is first needed after a large
-    batch, when the penalty changes, and when the measured `drift` passes its limit.
+    batch, when the penalty changes, and when the measured `drift` passes its limit. The inverse of
+    a model of float32 rows is carried in float32 until that drifts too far; from then on in
+    float64.
 
     Equivalent to `scipy.linalg.solve(A, B, assume_a="pos")`, and to scikit-learn's `Ridge` on
     one-hot targets.
     """
 
-    # inverse: lower triangle of (X'X - n mean mean' + penalty I)^-1. None: to be rebuilt.
-    # _weights[t]: column t of inverse (X'Y - n mean target_mean'), for each class.
-    # intercept: target_mean - W' mean, or zeros without an intercept.
-    # mean: of the rows, or zeros without an intercept.
+    # _inverse: of X'X - n mean mean' + penalty I. None: all is to be rebuilt.
+    # _weights[t]: column t of that inverse times X'Y - n mean target_mean', for each class.
+    # _intercept: target_mean - W' mean, or zeros without an intercept.
+    # _mean: of the rows, or zeros without an intercept.
     # All four belong to the same rows as the statistics do, except inside `learn` and `forget`.
 
     def __init__(self, statistics: Statistics, penalty: float, fit_intercept: bool) -> None:
@@ -58,12 +56,15 @@ class RecursiveSolver:
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.rebuilds = 0
-        self._inverse: Floats | None = None
+        self._inverse: Inverse | None = None
         self._weights = np.zeros((0, 0))
         self._intercept = np.zeros(0)
         self._mean = np.zeros(0)
         self._unchecked = 0
         self._drift_floor = 0.0
+        self._since_stiff: int | None = None
+        self._is_rough = False
+        self._single_failed = False
         self._probes = np.random.default_rng(0)
 
     @property
@@ -75,7 +76,7 @@ class RecursiveSolver:
     def weights(self) -> Floats:
         """Weights, shape (d, T), not recoded; must not be written to."""
         self._current()
-        return self._weights[: self.statistics.n_classes].T
+        return self._weights[: len(self._intercept)].T
 
     @property
     def intercept(self) -> Floats:
@@ -86,8 +87,7 @@ class RecursiveSolver:
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
         inverse = self._current()
-        Z = np.asarray(X, dtype=np.float64) - self._mean
-        values: Floats = np.einsum("ij,ij->j", blas.dsymm(1.0, inverse, Z.T, lower=1), Z.T)
+        values = inverse.quadratic(X - self._mean)
         return values + 1 / self.statistics.total if self.fit_intercept else values
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
@@ -96,14 +96,19 @@ class RecursiveSolver:
         `labels` are all classes there will be then.
         """
         if not self.statistics.total:
-            self._start()
+            self._start(X)
         if self._inverse is None or self._rebuild_is_cheaper(X):
             self.discard()
             return
-        self._check_drift(len(X))
-        self._weights = with_room(self._weights, len(labels))
-        self._intercept = np.pad(self._intercept, (0, len(labels) - len(self._intercept)))
-        if not self._change(X, index, sign=1):
+        if self._inverse.is_single and X.dtype != np.float32:
+            self.rebuild(single=False)
+        if self.statistics.total:
+            self._watch(len(X))
+        if len(labels) > len(self._intercept):
+            self._weights = with_room(self._weights, len(labels))
+            self._intercept = np.pad(self._intercept, (0, len(labels) - len(self._intercept)))
+        one = len(X) == 1
+        if not (self._learn_row(X, int(index[0])) if one else self._change(X, index, sign=1)):
             self.discard()
 
     def forget(self, X: Rows, index: Index) -> None:
@@ -114,7 +119,7 @@ class RecursiveSolver:
         remaining = self.statistics.total - len(X)
         small = self._inverse is not None and not self._rebuild_is_cheaper(X)
         if remaining and small:
-            self._check_drift(len(X))
+            self._watch(len(X))
             if self._change(X, index, sign=-1):
                 return
         if remaining:
@@ -123,66 +128,85 @@ class RecursiveSolver:
 
     def drop(self, places: Index) -> None:
         """Take out the columns of classes that have no examples left."""
-        if self._inverse is not None:
+        if self._inverse is not None and len(places):
             self._weights = np.delete(self._weights, places, axis=0)
             self._intercept = np.delete(self._intercept, places)
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
-        self._inverse = None
+        self._inverse, self._is_rough = None, False
 
     def drift(self) -> float:
         """Measure how far the carried inverse and weights are from what the sums say.
 
         For a random combination of classes, the relative size of the correction that one step of
-        iterative refinement would make to the weights, or of the error of inverse times matrix if
-        that is larger. Three products with a d x d matrix.
+        iterative refinement would make to the weights, or, in float64, of the error of inverse
+        times matrix if that is larger. Three products with a d x d matrix.
         """
-        inverse, statistics = self._current(), self.statistics
-        mix = self._probes.standard_normal(statistics.n_classes)
-        direction = self.weights @ mix
-        size = float(np.linalg.norm(self.weights))
-        mean, n = self._sums_mean(), statistics.total
-        target = statistics.cross @ mix - mean * (statistics.counts @ mix)
-        image = statistics.gram_times(direction)
-        image += self.penalty * direction - mean * (n * (mean @ direction))
-        correction = blas.dsymv(1.0, inverse, target - image, lower=1)
-        echo = blas.dsymv(1.0, inverse, image, lower=1) - direction
-        return max(float(np.linalg.norm(correction)), float(np.linalg.norm(echo))) / (size or 1.0)
+        inverse, W = self._current(), self.weights
+        mix = self._probes.standard_normal(W.shape[1])
+        direction, target, size = W @ mix, self._right() @ mix, float(np.linalg.norm(W))
+        image = self._image(direction)
+        if not size:  # as long as there is but one class: then any direction will do
+            direction = self._probes.standard_normal(len(direction))
+            target = image = self._image(direction)
+            size = float(np.linalg.norm(direction))
+        correction = float(np.linalg.norm(inverse.times(target - image)))
+        if inverse.is_single:
+            return correction / size
+        echo = float(np.linalg.norm(inverse.times(image) - direction))
+        return max(correction, echo) / size
 
-    def rebuild(self) -> Floats:
-        """Derive everything from the sums, O(d^3); return the inverse."""
+    def rebuild(self, single: bool | None = None) -> Inverse:
+        """Derive everything from the sums, O(d^3); return the inverse.
+
+        In float32 if all rows were, unless that has failed before or `single` says otherwise.
+        """
         statistics = self.statistics
+        if single is None:
+            single = statistics.dtype == np.float32 and not self._single_failed
         solution = solve(
             statistics.gram, statistics.cross, self.masses, self.penalty, self.fit_intercept
         )
-        inverse: Floats
-        inverse, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
+        matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
         self._weights = np.ascontiguousarray(solution.weights.T)
         self._intercept, self._mean = solution.intercept, solution.mean
-        self._inverse = inverse
+        # Last, for it says that the rest is there: questions may come from several threads.
+        self._inverse = Inverse(matrix, np.float32 if single else np.float64)
         self.rebuilds += 1
-        self._unchecked = 0
+        self._unchecked, self._since_stiff, self._is_rough = 0, None, False
         self._drift_floor = self.drift()
-        return inverse
+        return self._inverse
 
-    def _start(self) -> None:
-        """Derive everything from no rows at all."""
+    def _start(self, X: Rows) -> None:
+        """Derive everything from no rows at all, in the precision of the first that come."""
         width = self.statistics.width
-        self._inverse = np.asfortranarray(np.eye(width) / self.penalty)
-        self._weights, self._intercept, self._mean = (
-            np.zeros((0, width)),
-            np.zeros(0),
-            np.zeros(width),
-        )
+        single = X.dtype == np.float32 and not self._single_failed
+        identity = np.asfortranarray(np.eye(width) / self.penalty)
+        self._inverse = Inverse(identity, np.float32 if single else np.float64)
+        self._weights, self._intercept = np.zeros((0, width)), np.zeros(0)
+        self._mean = np.zeros(width)
         self._unchecked, self._drift_floor = 0, 0.0
+        self._since_stiff, self._is_rough = None, False
 
-    def _current(self) -> Floats:
-        return self.rebuild() if self._inverse is None else self._inverse
+    def _current(self) -> Inverse:
+        """Return the inverse, with weights that are as good as the sums."""
+        if self._inverse is None:
+            return self.rebuild()
+        if self._is_rough:
+            self._refine()
+        return self._inverse
 
-    def _rebuild_is_cheaper(self, X: Rows) -> bool:
-        # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
-        return len(X) > 1 and 3 * len(X) > self.statistics.width
+    def _refine(self) -> None:
+        """Take one step of iterative refinement: W += A^-1 (right-hand side - A W)."""
+        assert self._inverse is not None
+        self._is_rough = False
+        W, statistics = self._weights[: len(self._intercept)].T, self.statistics
+        W = W + self._inverse.times(self._right() - self._image(W))
+        self._weights = np.ascontiguousarray(W.T)
+        self._mean = self._sums_mean()
+        if self.fit_intercept:
+            self._intercept = statistics.counts / statistics.total - self._mean @ W
 
     def _sums_mean(self) -> Floats:
         if not self.fit_intercept:
@@ -190,13 +214,46 @@ class RecursiveSolver:
         mean: Floats = self.statistics.cross.sum(axis=1) / self.statistics.total
         return mean
 
-    def _check_drift(self, coming: int) -> None:
+    def _right(self) -> Floats:
+        """Return the right-hand side of the normal equations, shape (d, T)."""
+        return self.statistics.cross - np.outer(self._sums_mean(), self.statistics.counts)
+
+    def _image(self, columns: Floats) -> Floats:
+        """Return A times `columns`, of shape (d,) or (d, k), from the sums."""
+        mean, n = self._sums_mean(), self.statistics.total
+        image = self.statistics.gram_times(columns) + self.penalty * columns
+        image -= np.multiply.outer(n * mean, mean @ columns)
+        return image
+
+    def _rebuild_is_cheaper(self, X: Rows) -> bool:
+        # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
+        return len(X) > 1 and 3 * len(X) > self.statistics.width
+
+    def _watch(self, coming: int) -> None:
+        """Before rows come or go: rebuild if what is carried is no longer good enough."""
+        inverse = self._current()
+        if self._since_stiff is not None:
+            # Stiff changes leave errors in the inverse that no later change mends. Weights are
+            # refined meanwhile; once d rows have come without another, all is rebuilt.
+            self._since_stiff += coming
+            if self._since_stiff > self.statistics.width:
+                self.rebuild()
+            return
         self._unchecked += coming
-        if self._unchecked < CHECK_EVERY or not self.statistics.total:
+        if self._unchecked < CHECK_EVERY:
             return
         self._unchecked = 0
-        if self.drift() > max(DRIFT_TOLERANCE, DRIFT_GROWTH * self._drift_floor):
+        # On badly conditioned sums no solver does much better than right after a rebuild.
+        floor = 0.0 if inverse.is_single else DRIFT_GROWTH * self._drift_floor
+        if self.drift() > max(inverse.limits.drift, floor):
+            self._single_failed = inverse.is_single or self._single_failed
             self.rebuild()
+
+    def _note_pivot(self, pivot: float) -> None:
+        assert self._inverse is not None
+        if pivot > self._inverse.limits.stiff_pivot:
+            self._since_stiff = 0
+        self._is_rough = self._since_stiff is not None
 
     def _check_definite(self, X: Rows, remaining: int) -> None:
         gram = self.statistics.gram
@@ -204,24 +261,47 @@ class RecursiveSolver:
         gram -= second_moment(X)
         mean = np.zeros(len(gram))
         if self.fit_intercept:
-            mean = (self.statistics.cross.sum(axis=1) - X.sum(axis=0)) / remaining
+            gone = X.sum(axis=0, dtype=np.float64)
+            mean = (self.statistics.cross.sum(axis=1) - gone) / remaining
         if not is_definite(regularised(gram, mean, remaining, self.penalty + slack)):
             raise NotTaughtError
+
+    def _learn_row(self, X: Rows, label: int) -> bool:
+        """Take in one row: what `_change` does for many, without its detours."""
+        assert self._inverse is not None
+        before = self.statistics.total
+        after = before + 1
+        weights = self._weights[: len(self._intercept)].T
+        error = -(X @ weights)[0] - self._intercept
+        error[label] += 1
+        # Without an intercept the mean is zero and stays so.
+        z = X[0] - self._mean
+        root = (before / after) ** 0.5 if self.fit_intercept else 1.0
+        added = self._inverse.add_row(root * z)
+        if added is None:
+            return False
+        gain, pivot = added
+        step = (root / pivot) * error
+        blas.dger(1.0, gain, step, a=weights, overwrite_a=1)
+        if self.fit_intercept:
+            self._mean = self._mean + z / after
+            self._intercept = self._intercept + error / after - (self._mean @ gain) * step
+        self._note_pivot(pivot)
+        return True
 
     def _change(self, X: Rows, index: Index, sign: int) -> bool:
         """Add (sign 1) or take out (sign -1) rows; False, with nothing changed, if that is unsafe.
 
         With Z the rows and E the errors of their predictions, the new matrix is A + sign Z'Z, so
-        inverse -= sign (inverse Z') H^-1 (inverse Z')' and W += sign (inverse Z') H^-1 E,
-        where H = I + sign Z inverse Z'. With an intercept, the mean moves too: then rows are seen
-        from the old mean, and both Z and E lose a share of their own mean, which multiplies them
-        by a square root of I - sign 11'/n (docs/mathematics.md).
+        W += sign V R^-1 E, where R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T. With an
+        intercept, the mean moves too: then rows are seen from the old mean, and both Z and E
+        lose a share of their own mean, which multiplies them by a square root of I - sign 11'/n
+        (docs/mathematics.md).
         """
         assert self._inverse is not None
         before, m = self.statistics.total, len(X)
         after = before + sign * m
-        T = len(self._intercept)
-        weights = self._weights[:T].T
+        weights = self._weights[: len(self._intercept)].T
         errors = -(X @ weights + self._intercept)
         errors[np.arange(m), index] += 1
         Z, E, shift = np.asarray(X, dtype=np.float64), errors, np.zeros(self.statistics.width)
@@ -230,14 +310,13 @@ class RecursiveSolver:
             shift = sign * Z.sum(axis=0) / after
             share = 1 - np.sqrt(before / after)
             Z, E = Z - share * Z.mean(axis=0), E - share * E.mean(axis=0)
-
-        gain = blas.dsymm(1.0, self._inverse, Z.T, lower=1)
-        factor, failed = lapack.dpotrf(np.eye(m) + sign * (Z @ gain), lower=1)
-        if failed or (sign < 0 and not self._is_safe(Z, factor)):
+        changed = self._inverse.change(Z, sign)
+        if changed is None:
             return False
-        gain = blas.dtrsm(1.0, factor, gain, side=1, lower=1, trans_a=1)
+        gain, factor = changed
+        pivot = float(max(1.0, factor.diagonal().max() ** 2, factor.diagonal().min() ** -2))
+        self._note_pivot(pivot)
         step = blas.dtrsm(sign, factor, E, lower=1)
-        self._inverse = blas.dsyrk(-sign, gain, beta=1.0, c=self._inverse, lower=1, overwrite_c=1)
         weights += gain @ step
         if self.fit_intercept:
             self._mean = self._mean + shift
@@ -245,11 +324,3 @@ class RecursiveSolver:
                 self._intercept + sign * errors.sum(axis=0) / after - (self._mean @ gain) @ step
             )
         return True
-
-    def _is_safe(self, Z: Floats, factor: Floats) -> bool:
-        """Tell whether the pivots of a downdate are neither small nor made of rounding errors."""
-        assert self._inverse is not None
-        pivot = float(factor.diagonal().min() ** 2)
-        # |z|'|P||z| <= (|z| . root of the diagonal of P)^2, since P is positive definite.
-        bound = float((np.abs(Z) @ np.sqrt(np.abs(self._inverse.diagonal()))).max() ** 2)
-        return pivot > max(SAFE_PIVOT, SAFE_MARGIN * np.finfo(np.float64).eps * bound)

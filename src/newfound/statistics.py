@@ -1,5 +1,6 @@
 """The sums that hold everything taught: gram, cross, counts and labels; the only truth."""
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from newfound.gram import Floats, Gram, add_exactly, total_gram
-from newfound.labels import Labels, join_labels, positions
+from newfound.labels import Labels, check_same_type, join_labels, positions
 
 Counts = NDArray[np.int64]
 Index = NDArray[np.intp]
 Rows = NDArray[np.floating]
+
+# How far, relative to the examples, their sum may miss that of a class they all belong to.
+SUM_SLACK = 1e-6
 
 
 def with_room(columns: Floats, needed: int) -> Floats:
@@ -91,11 +95,11 @@ class Statistics:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
         return total_gram(self.grams, self.width)
 
-    def gram_times(self, vector: Floats) -> Floats:
-        """Return X'X times a vector, shape (d,), without folding anything."""
-        product = np.zeros(self.width)
+    def gram_times(self, columns: Floats) -> Floats:
+        """Return X'X times `columns`, of shape (d,) or (d, k), without folding anything."""
+        product = np.zeros(columns.shape)
         for gram in self.grams:
-            product += gram.times(vector)
+            product += gram.times(columns)
         return product
 
     @property
@@ -106,69 +110,64 @@ class Statistics:
 
     def position(self, label: Any) -> int:
         """Return where a class stands, or raise ValueError if there is none of that name."""
-        try:
+        known = isinstance(label, Hashable) and label in self._position
+        if known and isinstance(label, bool | np.bool_) == (self.labels.dtype.kind == "b"):
             return self._position[label]
-        except (KeyError, TypeError):
-            shown = ", ".join(map(repr, self.labels.tolist()[:10])) or "none"
-            more = ", …" if self.n_classes > 10 else ""
-            raise ValueError(f"no class {label!r} here; the classes are {shown}{more}") from None
+        shown = ", ".join(map(repr, self.labels.tolist()[:10])) or "none"
+        more = ", …" if self.n_classes > 10 else ""
+        raise ValueError(f"no class {label!r} here; the classes are {shown}{more}")
 
     def locate(self, y: Labels) -> tuple[Index, Labels]:
         """Return the class index of each label in `y`, and all labels once these are known.
 
         Changes nothing. Labels that are new stand last, sorted.
         """
+        check_same_type(self.labels, y)  # 1 and True are equal, yet not the same label
+        if len(y) == 1 and (place := self._position.get(y[0].item())) is not None:
+            return np.array([place], dtype=np.intp), self.labels
         distinct, inverse = np.unique(y, return_inverse=True)
-        join_labels(self.labels, distinct)  # refuses labels of another type, even equal ones
-        fresh = [value not in self._position for value in distinct.tolist()]
+        values = distinct.tolist()
+        fresh = [value not in self._position for value in values]
         labels = join_labels(self.labels, distinct[fresh])
-        place = positions(labels) if any(fresh) else self._position
-        index = np.array([place[value] for value in distinct.tolist()], dtype=np.intp)
-        return index[inverse.reshape(-1)], labels
+        place_of_new = {
+            value: place
+            for place, value in enumerate(distinct[fresh].tolist(), start=self.n_classes)
+        }
+        index = [self._position.get(value, place_of_new.get(value, -1)) for value in values]
+        return np.array(index, dtype=np.intp)[inverse.reshape(-1)], labels
 
     def add(self, X: Rows, index: Index, labels: Labels) -> None:
         """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new."""
-        new = len(labels) - self.n_classes
-        counts = np.pad(self.counts, (0, new)) + np.bincount(index, minlength=len(labels))
+        old, new = self.n_classes, len(labels) - self.n_classes
+        counts = np.zeros(len(labels), dtype=np.int64)
+        counts[:old] = self.counts
+        np.add.at(counts, index, 1)
         grams = self.grams
-        if self.per_class:
+        if self.per_class and new:
             grams = grams + [self._class_gram() for _ in range(new)]
-        self._cross = with_room(self._cross, len(counts))
-        self._dropped = with_room(self._dropped, len(counts))
-        present, sums = self._class_sums(X, index)
+        self._cross = with_room(self._cross, len(labels))
+        self._dropped = with_room(self._dropped, len(labels))
+        shift = self._prepare_shift(*self._class_sums(X, index))
         additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
 
         for add in additions:
             add()
-        self._shift_cross(present, sums)
+        shift()
         self.grams, self.counts = grams, counts
         if new:
-            self.labels, self._position = labels, positions(labels)
+            self.labels = labels
+            self._position.update(zip(labels[old:].tolist(), range(old, len(labels)), strict=True))
         if len(X):
-            self.dtype = np.result_type(X.dtype, self.dtype or X.dtype)
+            # Not "self.dtype or": to numpy, None is another name of float64.
+            self.dtype = X.dtype if self.dtype is None else np.result_type(X, self.dtype)
 
-    def remove(self, X: Rows, index: Index) -> Index:
-        """Remove rows `X` (m, d) of classes `index` (m,); return the classes that vanished with it.
+    def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
+        """Do all of `remove(X, index)` that can fail; return a function that does the rest.
 
-        Raises ValueError and changes nothing if there are fewer examples of a class than that, or
-        if all rows are still held and one of `X` is not among them.
+        Raises ValueError if there are fewer examples of a class than that, if a class's examples
+        do not add up to its sum though all of them go, or if all rows are still held and one of
+        `X` is not among them.
         """
-        self.check_removable(X, index)
-        present, sums = self._class_sums(X, index)
-        for gram, rows in self._split(self.grams, X, index):
-            gram.remove(rows)
-        self._shift_cross(present, -sums)
-        counts = self.counts - np.bincount(index, minlength=self.n_classes)
-        vanished = np.flatnonzero((counts == 0) & (self.counts > 0))
-        self.counts = counts
-        for place in vanished[::-1]:
-            self.drop(int(place))
-        if not self.total and not self.per_class:
-            self.grams = [Gram(self.width, recent_apart=True)]
-        return vanished
-
-    def check_removable(self, X: Rows, index: Index) -> None:
-        """Raise ValueError if `remove(X, index)` would; change nothing."""
         counts = self.counts - np.bincount(index, minlength=self.n_classes)
         short = np.flatnonzero(counts < 0)
         if len(short):
@@ -177,25 +176,51 @@ class Statistics:
                 f"cannot forget {held - counts[short[0]]} examples of {label!r}: "
                 f"{held} of them were taught"
             )
-        for gram, rows in self._split(self.grams, X, index):
-            gram.find(rows)
+        present, sums = self._class_sums(X, index)
+        for place, total in zip(present, sums, strict=True):
+            size = np.abs(X[index == place]).sum(axis=0, dtype=np.float64)
+            if counts[place] == 0 and (abs(self._cross[place] - total) > SUM_SLACK * size).any():
+                raise ValueError(
+                    f"cannot forget these examples of {self.labels.tolist()[place]!r}: they do "
+                    "not add up to what was taught, so the model is left as it was"
+                )
+        removals = [gram.prepare_removal(rows) for gram, rows in self._split(self.grams, X, index)]
+        shift = self._prepare_shift(present, -sums)
+        vanished = np.flatnonzero((counts == 0) & (self.counts > 0))
 
-    def drop(self, place: int) -> None:
-        """Take out class number `place`, with its Gram if it has one of its own."""
-        keep = np.arange(self.n_classes) != place
-        self.labels, self.counts = self.labels[keep], self.counts[keep]
+        def remove() -> Index:
+            for take_out in removals:
+                take_out()
+            shift()
+            self.counts = counts
+            self.drop(vanished)
+            return vanished
+
+        return remove
+
+    def remove(self, X: Rows, index: Index) -> Index:
+        """Remove rows `X` (m, d) of classes `index` (m,); return the classes that vanished."""
+        return self.prepare_removal(X, index)()
+
+    def drop(self, places: Index) -> None:
+        """Take out classes, each with its Gram if it has one of its own."""
+        if not len(places):
+            return
+        gone = set(places.tolist())
+        self.labels, self.counts = np.delete(self.labels, places), np.delete(self.counts, places)
         self._position = positions(self.labels)
-        self._cross = np.delete(self._cross, place, axis=0)
-        self._dropped = np.delete(self._dropped, place, axis=0)
+        self._cross = np.delete(self._cross, places, axis=0)
+        self._dropped = np.delete(self._dropped, places, axis=0)
         if self.per_class:
-            self.grams = self.grams[:place] + self.grams[place + 1 :]
+            self.grams = [gram for place, gram in enumerate(self.grams) if place not in gone]
+        elif not self.total:
+            self.grams = [Gram(self.width, recent_apart=True)]
 
     def rename(self, old: Any, new: Labels) -> None:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
         source = self.position(old)
         label = new.tolist()[0]
-        others = np.delete(self.labels, source)
-        join_labels(others, new)
+        join_labels(np.delete(self.labels, source), new)
         if label == old or label not in self._position:
             before, after = self.labels[:source], self.labels[source + 1 :]
             self.labels = join_labels(join_labels(before, new), after)
@@ -204,10 +229,10 @@ class Statistics:
         target = self.position(label)
         if self.per_class:
             self.grams[target].merge(self.grams[source])
-        self._shift_cross(np.array([target]), self._cross[[source]])
-        self._shift_cross(np.array([target]), self._dropped[[source]])
+        self._prepare_shift(np.array([target]), self._cross[[source]])()
+        self._prepare_shift(np.array([target]), self._dropped[[source]])()
         self.counts[target] += self.counts[source]
-        self.drop(source)
+        self.drop(np.array([source]))
 
     def merge(self, other: "Statistics") -> None:
         """Add everything `other` holds; classes are matched by label."""
@@ -221,17 +246,18 @@ class Statistics:
                 "teach the other with a class_weight, too"
             )
         fresh = [label not in self._position for label in other.labels.tolist()]
-        join_labels(self.labels, other.labels)
+        check_same_type(self.labels, other.labels)
         nothing, nowhere = np.zeros((0, self.width)), np.zeros(0, dtype=np.intp)
         self.add(nothing, nowhere, join_labels(self.labels, other.labels[fresh]))
         index = np.array([self._position[label] for label in other.labels.tolist()], dtype=np.intp)
         for place, gram in enumerate(other.grams):
             self.grams[index[place] if self.per_class else 0].merge(gram)
-        self._shift_cross(index, other._cross[: len(index)].copy())
-        self._shift_cross(index, other._dropped[: len(index)].copy())
+        self._prepare_shift(index, other._cross[: len(index)].copy())()
+        self._prepare_shift(index, other._dropped[: len(index)].copy())()
         self.counts[index] += other.counts.copy()
         if other.dtype is not None:
-            self.dtype = np.result_type(other.dtype, self.dtype or other.dtype)
+            known = other.dtype if self.dtype is None else self.dtype
+            self.dtype = np.result_type(other.dtype, known)
 
     def restore(
         self,
@@ -271,7 +297,12 @@ class Statistics:
         )
         return present, members.T @ X
 
-    def _shift_cross(self, places: Index, sums: Floats) -> None:
+    def _prepare_shift(self, places: Index, sums: Floats) -> Callable[[], None]:
+        """Return a function that adds `sums` to the cross of the classes at `places`."""
         total, dropped = self._cross[places], self._dropped[places]
         add_exactly(total, dropped, sums)
-        self._cross[places], self._dropped[places] = total, dropped
+
+        def shift() -> None:
+            self._cross[places], self._dropped[places] = total, dropped
+
+        return shift

@@ -20,8 +20,10 @@ KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
 
 def demo(
     trials: Annotated[int, typer.Option(min=1, help="Random splits for each new digit.")] = 5,
-    figure: Annotated[Path, typer.Option(help="Where to save the figure.")] = Path("demo.png"),
-    seed: Annotated[int, typer.Option(help="Same seed, same accuracies.")] = 0,
+    figure: Annotated[
+        Path, typer.Option(help="Where to save the figure: .png, .pdf or .svg.")
+    ] = Path("demo.png"),
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same accuracies.")] = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the numbers as JSON instead of a table.")
     ] = False,
@@ -36,6 +38,12 @@ def demo(
     each, and arrives one example at a time. Compares naive learning, rebalancing and recoding, on
     the handwritten digits that come with scikit-learn.
     """
+    if figure.suffix not in (".png", ".pdf", ".svg"):
+        raise typer.BadParameter(
+            f"{figure} does not end in .png, .pdf or .svg", param_hint="--figure"
+        )
+    if not figure.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {figure.parent}", param_hint="--figure")
     talk = Console(stderr=True)
     start = perf_counter()
     with talk.status("loading"):
@@ -56,11 +64,11 @@ def demo(
     total = trials * len(set(y.tolist())) * len(METHODS)
     summary = summarise(_shown(snapshots, total, talk))
     summary["seconds"] = round(perf_counter() - start, 1)
+    if not as_json:
+        _print_table(summary)
     summary["figure"] = _saved_figure(summary, figure, talk)
     if as_json:
         typer.echo(json.dumps(summary))
-    else:
-        _print_table(summary, Console())
 
 
 def _shown(snapshots: Iterable["Snapshot"], total: int, talk: Console) -> Iterator["Snapshot"]:
@@ -95,12 +103,15 @@ def _saved_figure(summary: dict[str, Any], path: Path, talk: Console) -> str | N
         talk.print("No figure without matplotlib: pip install 'newfound\\[plots]'")
         return None
     except OSError as error:
-        talk.print(f"The figure could not be saved: {error}", style="red")
+        talk.print(f"The figure could not be saved: {error}", style="red", markup=False)
         raise typer.Exit(1) from None
+    talk.print(f"Figure in {path}", markup=False, highlight=False)
     return str(path)
 
 
-def _print_table(summary: dict[str, Any], out: Console) -> None:
+def _print_table(summary: dict[str, Any]) -> None:
+    # A narrow terminal may fold the lines; cutting the numbers out would leave nothing.
+    out = Console(width=max(80, Console().width))
     title = f"A new digit beside nine known ones: accuracy in %, mean of {summary['runs']} runs"
     accuracy = Table("accuracy on", "learning", title=title, title_justify="left")
     for count in COUNTS:
@@ -117,5 +128,4 @@ def _print_table(summary: dict[str, Any], out: Console) -> None:
     for method, times in summary["milliseconds"].items():
         steps.add_row(method, f"{times['first']:.2f}", f"{times['last']:.2f}")
     out.print(steps)
-    where = f"; figure in {summary['figure']}" if summary["figure"] else ""
-    out.print(f"{summary['seconds']} seconds in all{where}", highlight=False)
+    out.print(f"{summary['seconds']} seconds in all", highlight=False)

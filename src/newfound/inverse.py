@@ -1,0 +1,144 @@
+"""A^-1 carried along while rows are added to A and taken out."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from newfound.gram import Floats
+
+# Changes by one row wait until this many can be made by one pass over the matrix.
+BLOCK_ROWS = 16
+# How far beyond its own rounding error the pivot of a row that goes must be.
+SAFE_MARGIN = 1e6
+
+
+# Products of a symmetric matrix, by the dimension of what it is multiplied with.
+_DOUBLE = {1: blas.dsymv, 2: blas.dsymm}
+_SINGLE = {1: blas.ssymv, 2: blas.ssymm}
+
+
+class Limits(NamedTuple):
+    """What a precision can bear.
+
+    A pivot is 1 + leverage when a row comes, 1 - leverage when it goes. A change costs as many
+    digits as its pivot has zeros, before or behind the point.
+    """
+
+    largest_pivot: float  # beyond, so many digits would go that the change is refused
+    stiff_pivot: float  # beyond, what is derived from the inverse needs refining
+    smallest_pivot: float  # below, taking a row out is refused
+    drift: float  # that is always left alone
+
+
+LIMITS = {
+    np.dtype(np.float64): Limits(1e10, 1e4, 1e-3, 1e-10),
+    np.dtype(np.float32): Limits(1e5, 30.0, 1e-1, 1e-5),
+}
+
+
+class Inverse:
+    """The inverse of a positive definite matrix A, in float64 or in float32.
+
+    Adding one row z to A costs one product with the matrix; the rank-one change of it waits,
+    sixteen at a time, for one pass over the matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d), Fortran order
+        A^-1 in its lower triangle; taken over and changed.
+    dtype : float64 or float32
+
+    Examples
+    --------
+    >>> inverse = Inverse(np.asfortranarray(np.eye(2)), np.float64)
+    >>> inverse.add_row(np.array([1.0, 0.0]))
+    (array([1., 0.]), 2.0)
+    >>> inverse.times(np.ones(2))
+    array([0.5, 1. ])
+    """
+
+    # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
+
+    def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
+        self.matrix = np.asfortranarray(matrix, dtype=dtype)
+        self.pending = np.zeros((BLOCK_ROWS, len(matrix)), dtype=dtype)
+        self.waiting = 0
+        self.limits = LIMITS[self.matrix.dtype]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is carried in float32."""
+        return bool(self.matrix.dtype == np.float32)
+
+    @property
+    def eps(self) -> float:
+        """Rounding unit of the precision it is carried in."""
+        return float(np.finfo(self.matrix.dtype).eps)
+
+    def times(self, columns: Floats) -> Floats:
+        """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
+        columns = columns.astype(self.matrix.dtype, copy=False)
+        routines = _SINGLE if self.is_single else _DOUBLE
+        product: NDArray[np.floating] = routines[columns.ndim](1.0, self.matrix, columns, lower=1)
+        if self.waiting:
+            pending = self.pending[: self.waiting]
+            product -= pending.T @ (pending @ columns)
+        return product.astype(np.float64, copy=False)
+
+    def quadratic(self, Z: Floats) -> Floats:
+        """Return z'A^-1 z for each row of `Z`, shape (m,)."""
+        values: Floats = np.einsum("ij,ji->i", Z, self.times(Z.T))
+        return values
+
+    def add_row(self, z: Floats) -> tuple[Floats, float] | None:
+        """Add z z' to A; return the old A^-1 z and the pivot 1 + z'A^-1 z.
+
+        Returns None, with nothing changed, if the pivot is so large that the change would cancel
+        most digits.
+        """
+        product = self.times(z)
+        pivot = 1.0 + float(z @ product)
+        if not 0 < pivot < self.limits.largest_pivot:
+            return None
+        np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
+        self.waiting += 1
+        if self.waiting == BLOCK_ROWS:
+            self.fold()
+        return product, pivot
+
+    def change(self, Z: Floats, sign: int) -> tuple[Floats, Floats] | None:
+        """Add sign Z'Z to A; return V and R, or None, with nothing changed, if that is unsafe.
+
+        R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T, of the old A^-1; the new one is
+        A^-1 - sign V V'.
+        """
+        self.fold()
+        product = self.times(Z.T)
+        factor, failed = lapack.dpotrf(np.eye(len(Z)) + sign * (Z @ product), lower=1)
+        if failed or not self._is_safe(Z, factor, sign):
+            return None
+        gain: Floats = blas.dtrsm(1.0, factor, product, side=1, lower=1, trans_a=1)
+        self._subtract(gain.T.astype(self.matrix.dtype), sign)
+        return gain, factor
+
+    def fold(self) -> None:
+        """Make all changes that wait."""
+        if self.waiting:
+            self._subtract(self.pending[: self.waiting], 1)
+            self.waiting = 0
+
+    def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
+        syrk = blas.ssyrk if self.is_single else blas.dsyrk
+        syrk(-sign, rows.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
+
+    def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
+        """Tell whether pivots are neither extreme nor made of rounding errors."""
+        pivots = factor.diagonal() ** 2
+        if sign > 0:
+            return bool(pivots.max() < self.limits.largest_pivot)
+        # |z|'|P||z| <= (|z| . root of the diagonal of P)^2, since P is positive definite.
+        bound = float((np.abs(Z) @ np.sqrt(np.abs(self.matrix.diagonal()))).max() ** 2)
+        smallest = max(self.limits.smallest_pivot, SAFE_MARGIN * self.eps * bound)
+        return bool(pivots.min() > smallest)
