@@ -33,8 +33,8 @@ class Limits(NamedTuple):
 
 
 LIMITS = {
-    np.dtype(np.float64): Limits(1e10, 1e4, 1e-3, 1e-10),
-    np.dtype(np.float32): Limits(1e5, 30.0, 1e-1, 1e-5),
+    np.dtype(np.float64): Limits(1e10, 1e5, 1e-3, 1e-10),
+    np.dtype(np.float32): Limits(1e6, 1e4, 1e-1, 1e-4),
 }
 
 
