@@ -105,13 +105,13 @@ def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
         rng = np.random.default_rng(0)
         X = rng.normal(size=(rows, width)).astype(np.float32)
         y = rng.integers(0, 3, rows)
-        both = Taught(width, penalty=0.3)
+        both = Taught(width, penalty=0.05)
         for i in range(rows):
             both.learn(X[i : i + 1], y[i : i + 1])
             if i >= window:
                 both.forget(X[i - window : i - window + 1], y[i - window : i - window + 1])
         targets = oracles.one_hot(y[-window:], both.statistics.labels)
-        W, _ = oracles.ridge(X[-window:], targets, 0.3)
+        W, _ = oracles.ridge(X[-window:], targets, 0.05)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)
         inverse = both.solver._inverse
         assert inverse is not None
