@@ -3,7 +3,10 @@
 import copy
 import hashlib
 import json
+import os
+import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import pytest
 import safetensors.numpy
 
 import newfound
-from newfound import IncrementalRidgeClassifier, ModelFileError, file_format, gram
+from newfound import IncrementalRidgeClassifier, ModelFileError, file_format, gram, statistics
 from newfound.gram import Gram
 from tests.streams import assert_same_scores
 
@@ -81,14 +84,91 @@ def test_questions_from_many_threads_change_no_sums(tmp_path: Path) -> None:
     assert all((answer == answers[0]).all() for answer in answers)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0}])
+def test_all_threads_get_the_right_answer(class_weight: Any) -> None:
+    """What is derived is worked out by whoever asks first, while others ask."""
+    rows, labels = RNG.normal(size=(2000, 200)), RNG.integers(0, 20, 2000)
+    expected = IncrementalRidgeClassifier(class_weight=class_weight).fit(rows, labels)
+    for _ in range(5):
+        model = IncrementalRidgeClassifier(class_weight=class_weight).fit(rows, labels)
+        barrier = threading.Barrier(8)
+        found: list[Any] = []
+
+        def ask(model: Any = model, barrier: Any = barrier, found: Any = found) -> None:
+            barrier.wait()
+            found.append(model.decision_function(rows[:5]))
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for scores in [*found, model.decision_function(rows[:5])]:
+            np.testing.assert_allclose(scores, expected.decision_function(rows[:5]), atol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 40])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_questions_to_a_read_only_model_are_answered(class_weight: Any, tmp_path: Path) -> None:
+def test_a_model_mapped_from_a_file_answers_and_learns(
+    class_weight: Any, rows: int, tmp_path: Path
+) -> None:
+    """BLAS writes to read-only memory without asking, and the process is gone."""
     model = IncrementalRidgeClassifier(class_weight=class_weight).fit(X, Y).partial_fit(X, Y)
+    model.predict(X)
     joblib.dump(model, tmp_path / "model")
     mapped = joblib.load(tmp_path / "model", mmap_mode="r")
     np.testing.assert_array_equal(mapped.predict(X), model.predict(X))
     mapped.save(tmp_path / "model.newfound")
     assert newfound.load(tmp_path / "model.newfound").n_samples_seen_ == 400
+    mapped.partial_fit(X[:rows], Y[:rows])
+    assert_same_scores(mapped, model.partial_fit(X[:rows], Y[:rows]), X)
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r").forget(X[:rows], Y[:rows])
+    assert_same_scores(mapped, model.forget(X[:rows], Y[:rows]).forget(X[:rows], Y[:rows]), X)
+
+
+def test_large_float32_features_are_not_carried_in_float32() -> None:
+    """Pixels from 0 to 255: their squares beside the penalty are more than float32 can tell."""
+    pixels = RNG.integers(0, 256, (40, 784)).astype(np.float32)
+    labels = np.array(list("ab") * 20)
+    model = IncrementalRidgeClassifier().fit(pixels, labels)
+    model.predict(pixels)
+    again = RNG.integers(0, 40, 20)
+    other = np.where(labels[again] == "a", "b", "a")
+    for place, label in zip(again, other, strict=True):
+        model.partial_fit(pixels[[place]], [label])
+    at_once = IncrementalRidgeClassifier().fit(
+        np.vstack([pixels, pixels[again]]), np.append(labels, other)
+    )
+    scores, expected = (m.decision_function(pixels) for m in (model, at_once))
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    double = IncrementalRidgeClassifier().fit(pixels.astype(float), labels)
+    single = IncrementalRidgeClassifier().fit(pixels, labels)
+    np.testing.assert_allclose(single.novelty(pixels), double.novelty(pixels), atol=1e-4)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_ctrl_c_leaves_the_sums_as_they_were_or_as_they_should_be(
+    class_weight: Any, tmp_path: Path
+) -> None:
+    rows, labels = RNG.normal(size=(12_000, 100)), RNG.choice(list("ab"), 12_000)
+    before = IncrementalRidgeClassifier(class_weight=class_weight).fit(rows[:500], labels[:500])
+    after = copy.deepcopy(before).partial_fit(rows, labels)
+    whole = [state(copy.deepcopy(model), tmp_path) for model in (before, after)]
+    interrupted = 0
+    for delay in np.linspace(0.001, 0.06, 30):
+        model = copy.deepcopy(before)
+        timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            timer.start()
+            model.partial_fit(rows, labels)
+            timer.join()
+            time.sleep(0.001)
+        except KeyboardInterrupt:
+            interrupted += 1
+        timer.join()
+        assert state(model, tmp_path) in whole
+    assert interrupted
 
 
 def test_float32_rows_far_from_zero_can_be_forgotten() -> None:
@@ -183,11 +263,41 @@ def test_a_failure_while_folding_leaves_the_sums_whole(
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    with monkeypatch.context() as patch:
-        patch.setattr(gram, "add_exactly", fail)
-        with pytest.raises(MemoryError):
-            model.partial_fit(X[16:17], Y[16:17])
-    assert state(model, tmp_path) == before
+    for what in ("add_exactly", "settle", "room_for"):
+        with monkeypatch.context() as patch:
+            patch.setattr(gram, what, fail)
+            with pytest.raises(MemoryError):
+                model.partial_fit(X[16:17], Y[16:17])
+            with pytest.raises(MemoryError):
+                model.partial_fit(X[16:66], Y[16:66])
+            with pytest.raises(MemoryError):
+                model.forget(X[100:117], Y[100:117])
+        assert state(model, tmp_path) == before
+
+
+def test_a_failure_while_two_classes_become_one_leaves_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = IncrementalRidgeClassifier(class_weight="balanced").fit(X, Y)
+    before = state(model, tmp_path)
+    for failing in (1, 2, 3, 4):
+        calls: list[Any] = []
+        original = gram.add_exactly
+
+        def fail_later(
+            *parts: Any, calls: Any = calls, failing: int = failing, original: Any = original
+        ) -> None:
+            calls.append(parts)
+            if len(calls) == failing:
+                raise MemoryError
+            original(*parts)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(gram, "add_exactly", fail_later)
+            patch.setattr(statistics, "add_exactly", fail_later)
+            with pytest.raises(MemoryError):
+                model.rename_class("a", "b")
+        assert state(model, tmp_path) == before
 
 
 def test_constant_features_of_any_size_do_no_harm() -> None:
@@ -249,6 +359,12 @@ CRAFTED: list[Any] = [
     ),
     ({"per_class": True}, {}),
     ({"estimator": 3}, {}),
+    ({"format": 0.5}, {}),
+    ({"per_class": "no"}, {}),
+    ({"dtype": None}, {}),
+    ({"feature_names": "abcdefghij"}, {}),
+    ({}, {"counts": np.zeros(4, dtype=np.int64)}),
+    ({}, {"gram": np.full((1, 55), -1.0)}),
     ({}, {"counts": np.array([-1, 50, 50, 50])}),
     ({}, {"counts": np.array([50.5, 50, 50, 50])}),
     ({}, {"counts": np.array([50, 50])}),

@@ -80,8 +80,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
-    _solver: Solver  # derived from the sums
-    _solved: Settings  # what _solver was made for
+    _derived: tuple[Settings, Solver]  # what follows from the sums, and for which settings
 
     def __init__(
         self,
@@ -420,17 +419,17 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     def _current_solver(self) -> Solver:
         """Return a solver for the present sums and parameters: the one there is, if it fits."""
         settings = self._settings()._replace(recoding=0.0)
-        solver: Solver | None = getattr(self, "_solver", None)
-        if solver is None or solver.statistics is not self._statistics or self._solved != settings:
+        made_for, solver = getattr(self, "_derived", (None, None))
+        if solver is None or solver.statistics is not self._statistics or made_for != settings:
             solver = solver_for(self._statistics, settings)
-            self._solver, self._solved = solver, settings
+            self._derived = (settings, solver)
         return solver
 
     def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
         """Replace everything taught by what these sums hold."""
         settings = self._settings()._replace(recoding=0.0)
-        self._solver = solver_for(statistics, settings)
-        self._statistics, self._solved = statistics, settings
+        self._derived = (settings, solver_for(statistics, settings))
+        self._statistics = statistics
         self.n_features_in_ = statistics.width
         if feature_names is not None:
             self.feature_names_in_ = np.array(feature_names, dtype=object)
@@ -441,13 +440,16 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         if not self._statistics.total:
             for name in (
                 "_statistics",
-                "_solver",
-                "_solved",
+                "_derived",
                 "n_features_in_",
                 "feature_names_in_",
             ):
                 self.__dict__.pop(name, None)
         return self
+
+    @property
+    def _solver(self) -> Solver:
+        return self._derived[1]
 
     def _factors(self, solver: Solver) -> Floats:
         return recoding_factors(solver.masses, float(self.recoding))

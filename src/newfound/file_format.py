@@ -65,7 +65,9 @@ def read(path: str | os.PathLike[str]) -> Contents:
         header = _verified_header(data)
         statistics = _statistics(header, safetensors.numpy.load(data))
         names = header["feature_names"]
-        _require(names is None or len(names) == statistics.width, "feature names")
+        if names is not None:
+            _require(isinstance(names, list) and len(names) == statistics.width, "feature names")
+            _require(all(isinstance(name, str) for name in names), "feature names")
         return Contents(header["estimator"], header["parameters"], statistics, names)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
@@ -85,6 +87,7 @@ def _verified_header(data: bytes) -> dict[str, Any]:
     if len(data) < 8 or length > len(data) - 8:
         raise ModelFileError("not a model file, or cut short")
     header: dict[str, Any] = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][_KEY])
+    _require(type(header["format"]) is int and header["format"] >= 1, "format and contents")
     if header["format"] > FORMAT:
         raise ModelFileError(
             f"written in format {header['format']}, but this version of newfound reads up to "
@@ -128,8 +131,8 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     _require(labels.dtype.str == header["label_type"], "labels")
     _require(labels.tolist() == header["labels"], "labels")
     _require(len(set(header["labels"])) == len(labels), "labels")
-    dtype = np.dtype(header["dtype"])
-    _require(dtype in (np.float32, np.float64), "type")
+    _require(header["dtype"] in ("<f4", "<f8"), "types")
+    _require(type(header["per_class"]) is bool, "types")
     counts, cross, folded = (tensors[name] for name in ("counts", "cross", "gram_is_folded"))
     rows, held = tensors["rows"], tensors["rows_held"]
     for tensor in tensors.values():
@@ -137,9 +140,11 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     for name in ("cross", "cross_dropped", "gram", "gram_dropped", "rows"):
         _require(tensors[name].dtype == np.float64, "sums")
     _require(counts.dtype == held.dtype == np.int64 and bool((counts >= 0).all()), "counts")
+    _require(bool(counts.any()), "counts")
 
     width = cross.shape[1]
-    statistics = Statistics(width, bool(header["per_class"]))
+    statistics = Statistics(width, header["per_class"])
+    dtype = np.dtype(header["dtype"])
     statistics.restore(labels, counts, cross, tensors["cross_dropped"], dtype)
     expected = counts if statistics.per_class else counts.sum(keepdims=True)
     _require(len(folded) == len(held) == len(expected), "Gram matrices")
@@ -153,6 +158,7 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
         if whole:
             packed, dropped, folds = next(matrices)
             full, _ = lapack.dtpttr(width, packed, uplo="L")
+            _require(bool((full.diagonal() >= 0).all()), "sums")
             gram.restore(np.asfortranarray(np.tril(full)), dropped.copy(), int(folds))
     return statistics
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 Floats = NDArray[np.float64]
+Parts = tuple[Floats, Floats, Floats]
 
 # Rows wait until this many can be added by one pass over the matrix.
 BLOCK_ROWS = 16
@@ -150,14 +151,21 @@ class Gram:
 
         Until that is called, nothing has changed.
         """
+        self._thaw()
         needed = self.waiting + len(X)
         if self.sums is None and needed <= self.raw_limit:
             capacity = min(self.raw_limit, max(needed, 2 * len(self.rows)))
-            return partial(self._wait, X, self._with_capacity(capacity), None)
-        rows, new = self._with_capacity(BLOCK_ROWS), self._new_sums()
-        if len(X) <= BLOCK_ROWS:
-            return partial(self._wait, X, rows, new)
-        return partial(self._fold_at_once, X, room_for(X), rows, new)
+            return partial(self._append, X, self._with_capacity(capacity))
+        parts = self._parts()
+        rows = self._with_capacity(BLOCK_ROWS)
+        if len(X) > BLOCK_ROWS:
+            fold = self._prepare_fold(X, 1.0, parts)
+            return partial(self._take_in, None, rows, self.waiting, fold)
+        if needed <= len(rows):
+            return partial(self._take_in, X, rows, self.waiting, partial(self._hold, parts))
+        fold = self._prepare_fold(self.waiting_rows, 1.0, parts)
+        shorter = rows if len(rows) == BLOCK_ROWS else np.empty((BLOCK_ROWS, self.width))
+        return partial(self._take_in, X, shorter, 0, fold)
 
     def remove(self, X: NDArray[np.floating]) -> None:
         """Remove the rows of `X`, or raise ValueError and change nothing."""
@@ -170,6 +178,7 @@ class Gram:
         trace. Of the others the product is subtracted; while no row has been folded, there
         cannot be others, and ValueError is raised.
         """
+        self._thaw()
         held: dict[bytes, list[int]] = {}
         for place, row in enumerate(self.waiting_rows + 0.0):  # + 0.0 makes -0.0 equal to 0.0
             held.setdefault(row.tobytes(), []).append(place)
@@ -181,8 +190,13 @@ class Gram:
                 "every feature, so the model is left as it was"
             )
         kept = np.delete(self.waiting_rows, [place for place in places if place >= 0], axis=0)
+        rows = self.rows.copy()
+        rows[: len(kept)] = kept
+        if self.sums is None:
+            return partial(self._take_in, None, rows, len(kept), _nothing)
         folded = np.ascontiguousarray(X[[place < 0 for place in places]], dtype=np.float64)
-        return partial(self._take_out, kept, folded)
+        fold = self._prepare_fold(folded, -1.0, self._parts()) if len(folded) else _nothing
+        return partial(self._take_in, None, rows, len(kept), fold)
 
     def times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (width,) or (width, k)."""
@@ -215,7 +229,8 @@ class Gram:
             return
         other = other.settled()
         assert other.sums is not None
-        self._take_over(self.rows, self._new_sums())
+        self._thaw()
+        self._hold(self._parts())
         assert self.sums is not None
         self.sums += other.sums
         add_exactly(self.diagonal, self.dropped, other.diagonal)
@@ -226,8 +241,10 @@ class Gram:
     def settled(self) -> "Gram":
         """Return a copy with all rows folded and all sums in one lower triangle."""
         other = copy.deepcopy(self)
-        other._take_over(other.rows, other._new_sums())
-        other._fold_waiting()
+        other._thaw()
+        if other.waiting:
+            other._prepare_fold(other.waiting_rows, 1.0, other._parts())()
+            other.waiting = 0
         assert other.sums is not None
         settle(other.sums, 0, self.width)
         return other
@@ -239,11 +256,22 @@ class Gram:
         self.sums, self.diagonal, self.dropped = sums, sums.diagonal().copy(), dropped
         self.folds = folds
 
-    def _new_sums(self) -> tuple[Floats, Floats, Floats] | None:
+    def _thaw(self) -> None:
+        """Copy what is mapped read-only from a file: BLAS would write to it all the same."""
+        if not self.rows.flags.writeable:
+            self.rows = self.rows.copy()
+        if self.sums is not None and not self.sums.flags.writeable:
+            self.sums = np.array(self.sums, order="F")
+
+    def _parts(self) -> Parts:
+        """Return sums, diagonal and dropped: those there are, or new ones."""
         if self.sums is not None:
-            return None
+            return self.sums, self.diagonal, self.dropped
         square = np.zeros((self.width, self.width), order="F")
         return square, np.zeros(self.width), np.zeros(self.width)
+
+    def _hold(self, parts: Parts) -> None:
+        self.sums, self.diagonal, self.dropped = parts
 
     def _with_capacity(self, capacity: int) -> Floats:
         if capacity <= len(self.rows):
@@ -252,65 +280,58 @@ class Gram:
         grown[: self.waiting] = self.waiting_rows
         return grown
 
-    def _take_over(self, rows: Floats, new: tuple[Floats, Floats, Floats] | None) -> None:
+    def _append(self, X: NDArray[np.floating], rows: Floats) -> None:
+        rows[self.waiting : self.waiting + len(X)] = X
         self.rows = rows
-        if new is not None:
-            self.sums, self.diagonal, self.dropped = new
-
-    def _wait(
-        self, X: NDArray[np.floating], rows: Floats, new: tuple[Floats, Floats, Floats] | None
-    ) -> None:
-        self._take_over(rows, new)
-        if self.waiting + len(X) > len(self.rows):
-            self._fold_waiting()
-        self.rows[self.waiting : self.waiting + len(X)] = X
         self.waiting += len(X)
 
-    def _fold_at_once(
+    def _take_in(
         self,
-        X: NDArray[np.floating],
-        room: Floats,
+        X: NDArray[np.floating] | None,
         rows: Floats,
-        new: tuple[Floats, Floats, Floats] | None,
+        waiting: int,
+        change: Callable[[], None],
     ) -> None:
-        self._take_over(rows, new)
-        self._fold(X, 1.0, room)
+        """Change the sums; then let `X` wait in `rows` behind the first `waiting` of them."""
+        change()
+        self.rows, self.waiting = rows, waiting
+        if X is not None:
+            self._append(X, rows)
 
-    def _take_out(self, kept: Floats, folded: Floats) -> None:
-        if len(folded):
-            self._fold(folded, -1.0)
-        self.rows[: len(kept)] = kept
-        self.waiting = len(kept)
-
-    def _fold_waiting(self) -> None:
-        if self.waiting:
-            self._fold(self.waiting_rows, 1.0)
-            self.waiting = 0
-        if len(self.rows) > BLOCK_ROWS:
-            self.rows = self.rows[:BLOCK_ROWS].copy()
-
-    def _fold(self, X: NDArray[np.floating], sign: float, room: Floats | None = None) -> None:
-        assert self.sums is not None
-        # All that needs memory comes before the first sum is touched.
-        diagonal, dropped = self.diagonal.copy(), self.dropped.copy()
+    def _prepare_fold(
+        self, X: NDArray[np.floating], sign: float, parts: Parts
+    ) -> Callable[[], None]:
+        sums, diagonal, dropped = parts[0], parts[1].copy(), parts[2].copy()
         for start in range(0, len(X), SQUARED_ROWS):
             part = X[start : start + SQUARED_ROWS]
             squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
             add_exactly(diagonal, dropped, sign * squares)
-        add_products(self.sums, X, sign, lower=not self.recent_apart, room=room)
-        self.diagonal, self.dropped = diagonal, dropped
-        self._restore_diagonal()
-        self.folds += 1
+        self._settle_some(sums)
+        room = room_for(X)
+
+        def fold() -> None:
+            add_products(sums, X, sign, lower=not self.recent_apart, room=room)
+            self._hold((sums, diagonal, dropped))
+            self._restore_diagonal()
+            self.folds += 1
+
+        return fold
+
+    def _settle_some(self, sums: Floats) -> None:
         # Each strip is settled once in N^(2/3) of N folds: then what rounding takes from the
         # recent sums and from the older ones grows alike, with N^(1/6).
         strips = -(-self.width // STRIP_COLUMNS)
         if self.recent_apart and self.folds % max(1, int(self.folds ** (2 / 3)) // strips) == 0:
-            settle(self.sums, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
+            settle(sums, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
             self.strip = (self.strip + STRIP_COLUMNS) % (strips * STRIP_COLUMNS)
 
     def _restore_diagonal(self) -> None:
         assert self.sums is not None
         self.sums.ravel(order="K")[:: self.width + 1] = self.diagonal
+
+
+def _nothing() -> None:
+    pass
 
 
 def total_gram(grams: Iterable[Gram], width: int) -> Floats:

@@ -10,8 +10,9 @@ from newfound.gram import Floats
 
 # Changes by one row wait until this many can be made by one pass over the matrix.
 BLOCK_ROWS = 16
-# How far beyond its own rounding error the pivot of a row that goes must be.
-SAFE_MARGIN = 1e6
+# How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
+COMING_MARGIN = 1e4
+GOING_MARGIN = 1e7
 
 
 # Products of a symmetric matrix, by the dimension of what it is multiplied with.
@@ -60,17 +61,24 @@ class Inverse:
     """
 
     # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
+    # diagonal: of matrix, at hand.
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
         self.pending = np.zeros((BLOCK_ROWS, len(matrix)), dtype=dtype)
         self.waiting = 0
         self.limits = LIMITS[self.matrix.dtype]
+        self.diagonal = self.matrix.diagonal().astype(np.float64)
 
     @property
     def is_single(self) -> bool:
         """Whether it is carried in float32."""
         return bool(self.matrix.dtype == np.float32)
+
+    @property
+    def is_writeable(self) -> bool:
+        """Whether it may be changed, and is not mapped read-only from a file."""
+        return bool(self.matrix.flags.writeable and self.pending.flags.writeable)
 
     @property
     def eps(self) -> float:
@@ -100,7 +108,7 @@ class Inverse:
         """
         product = self.times(z)
         pivot = 1.0 + float(z @ product)
-        if not 0 < pivot < self.limits.largest_pivot:
+        if not COMING_MARGIN * self._rounding(z) < pivot < self.limits.largest_pivot:
             return None
         np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
         self.waiting += 1
@@ -132,13 +140,21 @@ class Inverse:
     def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
         syrk = blas.ssyrk if self.is_single else blas.dsyrk
         syrk(-sign, rows.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
+        self.diagonal = self.matrix.diagonal().astype(np.float64)
 
     def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
         """Tell whether pivots are neither extreme nor made of rounding errors."""
-        pivots = factor.diagonal() ** 2
+        pivots, rounding = factor.diagonal() ** 2, float(np.max(self._rounding(Z)))
         if sign > 0:
-            return bool(pivots.max() < self.limits.largest_pivot)
-        # |z|'|P||z| <= (|z| . root of the diagonal of P)^2, since P is positive definite.
-        bound = float((np.abs(Z) @ np.sqrt(np.abs(self.matrix.diagonal()))).max() ** 2)
-        smallest = max(self.limits.smallest_pivot, SAFE_MARGIN * self.eps * bound)
-        return bool(pivots.min() > smallest)
+            within = COMING_MARGIN * rounding < pivots.min()
+            return bool(within and pivots.max() < self.limits.largest_pivot)
+        return bool(pivots.min() > max(self.limits.smallest_pivot, GOING_MARGIN * rounding))
+
+    def _rounding(self, Z: Floats) -> Floats:
+        """Estimate the rounding error of z'A^-1 z, for one row or several.
+
+        As for errors that are independent: eps times the root of the sum of (P_ij z_i z_j)^2,
+        which is at most eps times the sum of P_ii z_i^2, P being positive definite.
+        """
+        rounding: Floats = self.eps * ((Z * Z) @ np.abs(self.diagonal))
+        return rounding

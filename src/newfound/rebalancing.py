@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import blas
 
-from newfound.gram import Floats, second_moment
+from newfound.gram import Floats, add_products, second_moment
 from newfound.labels import Labels
 from newfound.normal_equations import Solution, is_definite, solve
 from newfound.settings import ClassWeight, Settings
@@ -77,7 +77,8 @@ class RebalancedSolver:
         """
         self._solution = None
         self._changes += 1
-        if self._spread is None or self._changes > self.statistics.width:
+        spread = self._spread
+        if spread is None or not spread.flags.writeable or self._changes > self.statistics.width:
             self._spread = None
             return
         grams = self.statistics.grams
@@ -87,8 +88,8 @@ class RebalancedSolver:
         new = self._shares(counts + np.bincount(index, minlength=len(labels)), labels)
         for place in np.unique(index):
             if place < len(grams) and new[place] != old[place]:
-                grams[place].add_to(self._spread, new[place] - old[place])
-            self._spread += new[place] * second_moment(X[index == place])
+                grams[place].add_to(spread, new[place] - old[place])
+            add_products(spread, X[index == place], new[place], lower=True)
 
     def forget(self, X: Rows, index: Index) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
@@ -126,23 +127,26 @@ class RebalancedSolver:
         return float(counts.sum() / np.count_nonzero(counts))
 
     def _current(self) -> Solution:
-        statistics = self.statistics
+        # Through locals, and kept last: questions may come from several threads.
+        solution, spread, statistics = self._solution, self._spread, self.statistics
+        if solution is not None:
+            return solution
         shares = self._shares(statistics.counts, statistics.labels)
-        if self._spread is None:
-            self._changes = 0
-            self._spread = np.zeros((statistics.width, statistics.width), order="F")
+        if spread is None:
+            spread = np.zeros((statistics.width, statistics.width), order="F")
             for gram, share in zip(statistics.grams, shares, strict=True):
-                gram.add_to(self._spread, share)
-        if self._solution is None:
-            scale = self._scale()
-            self._solution = solve(
-                scale * self._spread,
-                statistics.cross * (scale * shares),
-                self.masses,
-                self.penalty,
-                self.fit_intercept,
-            )
-        return self._solution
+                gram.add_to(spread, share)
+            self._spread, self._changes = spread, 0
+        scale = self._scale()
+        solution = solve(
+            scale * spread,
+            statistics.cross * (scale * shares),
+            self.masses,
+            self.penalty,
+            self.fit_intercept,
+        )
+        self._solution = solution
+        return solution
 
 
 def solver_for(statistics: Statistics, settings: Settings) -> RecursiveSolver | RebalancedSolver:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from newfound.gram import Floats, second_moment
-from newfound.inverse import Inverse
+from newfound.inverse import COMING_MARGIN, Inverse
 from newfound.labels import Labels
 from newfound.normal_equations import is_definite, regularised, solve
 from newfound.statistics import Index, Rows, Statistics, with_room
@@ -97,7 +97,7 @@ class RecursiveSolver:
         """
         if not self.statistics.total:
             self._start(X)
-        if self._inverse is None or self._rebuild_is_cheaper(X):
+        if self._inverse is None or self._rebuild_is_cheaper(X) or not self._is_writeable():
             self.discard()
             return
         if self._inverse.is_single and X.dtype != np.float32:
@@ -109,6 +109,7 @@ class RecursiveSolver:
             self._intercept = np.pad(self._intercept, (0, len(labels) - len(self._intercept)))
         one = len(X) == 1
         if not (self._learn_row(X, int(index[0])) if one else self._change(X, index, sign=1)):
+            self._single_failed = self._inverse.is_single or self._single_failed
             self.discard()
 
     def forget(self, X: Rows, index: Index) -> None:
@@ -117,7 +118,7 @@ class RecursiveSolver:
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
         remaining = self.statistics.total - len(X)
-        small = self._inverse is not None and not self._rebuild_is_cheaper(X)
+        small = self._is_writeable() and not self._rebuild_is_cheaper(X)
         if remaining and small:
             self._watch(len(X))
             if self._change(X, index, sign=-1):
@@ -162,13 +163,15 @@ class RecursiveSolver:
 
         In float32 if all rows were, unless that has failed before or `single` says otherwise.
         """
-        statistics = self.statistics
-        if single is None:
-            single = statistics.dtype == np.float32 and not self._single_failed
-        solution = solve(
-            statistics.gram, statistics.cross, self.masses, self.penalty, self.fit_intercept
-        )
+        statistics, gram = self.statistics, self.statistics.gram
+        squares = gram.diagonal() / statistics.total
+        solution = solve(gram, statistics.cross, self.masses, self.penalty, self.fit_intercept)
         matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
+        if single is None:
+            # Not if the leverage of a usual row would be made of rounding errors.
+            rounding = np.finfo(np.float32).eps * (squares @ matrix.diagonal())
+            bearable = COMING_MARGIN * rounding < 1
+            single = statistics.dtype == np.float32 and bearable and not self._single_failed
         self._weights = np.ascontiguousarray(solution.weights.T)
         self._intercept, self._mean = solution.intercept, solution.mean
         # Last, for it says that the rest is there: questions may come from several threads.
@@ -200,13 +203,13 @@ class RecursiveSolver:
     def _refine(self) -> None:
         """Take one step of iterative refinement: W += A^-1 (right-hand side - A W)."""
         assert self._inverse is not None
-        self._is_rough = False
         W, statistics = self._weights[: len(self._intercept)].T, self.statistics
         W = W + self._inverse.times(self._right() - self._image(W))
         self._weights = np.ascontiguousarray(W.T)
         self._mean = self._sums_mean()
         if self.fit_intercept:
             self._intercept = statistics.counts / statistics.total - self._mean @ W
+        self._is_rough = False
 
     def _sums_mean(self) -> Floats:
         if not self.fit_intercept:
@@ -224,6 +227,13 @@ class RecursiveSolver:
         image = self.statistics.gram_times(columns) + self.penalty * columns
         image -= np.multiply.outer(n * mean, mean @ columns)
         return image
+
+    def _is_writeable(self) -> bool:
+        return bool(
+            self._inverse is not None
+            and self._inverse.is_writeable
+            and self._weights.flags.writeable
+        )
 
     def _rebuild_is_cheaper(self, X: Rows) -> bool:
         # A rank-m change takes about 3 d^2 m operations, an inversion d^3.

@@ -1,5 +1,6 @@
 """The sums that hold everything taught: gram, cross, counts and labels; the only truth."""
 
+import copy
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from newfound.gram import Floats, Gram, add_exactly, total_gram
+from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, check_same_type, join_labels, positions
 
 Counts = NDArray[np.int64]
@@ -141,7 +143,10 @@ class Statistics:
         old, new = self.n_classes, len(labels) - self.n_classes
         counts = np.zeros(len(labels), dtype=np.int64)
         counts[:old] = self.counts
-        np.add.at(counts, index, 1)
+        if len(index) == 1:
+            counts[index] += 1
+        else:
+            counts += np.bincount(index, minlength=len(labels))
         grams = self.grams
         if self.per_class and new:
             grams = grams + [self._class_gram() for _ in range(new)]
@@ -150,16 +155,18 @@ class Statistics:
         shift = self._prepare_shift(*self._class_sums(X, index))
         additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
 
-        for add in additions:
-            add()
-        shift()
-        self.grams, self.counts = grams, counts
-        if new:
-            self.labels = labels
-            self._position.update(zip(labels[old:].tolist(), range(old, len(labels)), strict=True))
-        if len(X):
-            # Not "self.dtype or": to numpy, None is another name of float64.
-            self.dtype = X.dtype if self.dtype is None else np.result_type(X, self.dtype)
+        with uninterrupted():
+            for add in additions:
+                add()
+            shift()
+            self.grams, self.counts = grams, counts
+            if new:
+                self.labels = labels
+                places = range(old, len(labels))
+                self._position.update(zip(labels[old:].tolist(), places, strict=True))
+            if len(X):
+                # Not "self.dtype or": to numpy, None is another name of float64.
+                self.dtype = X.dtype if self.dtype is None else np.result_type(X, self.dtype)
 
     def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
         """Do all of `remove(X, index)` that can fail; return a function that does the rest.
@@ -189,11 +196,12 @@ class Statistics:
         vanished = np.flatnonzero((counts == 0) & (self.counts > 0))
 
         def remove() -> Index:
-            for take_out in removals:
-                take_out()
-            shift()
-            self.counts = counts
-            self.drop(vanished)
+            with uninterrupted():
+                for take_out in removals:
+                    take_out()
+                shift()
+                self.counts = counts
+                self.drop(vanished)
             return vanished
 
         return remove
@@ -207,14 +215,14 @@ class Statistics:
         if not len(places):
             return
         gone = set(places.tolist())
-        self.labels, self.counts = np.delete(self.labels, places), np.delete(self.counts, places)
-        self._position = positions(self.labels)
-        self._cross = np.delete(self._cross, places, axis=0)
-        self._dropped = np.delete(self._dropped, places, axis=0)
-        if self.per_class:
-            self.grams = [gram for place, gram in enumerate(self.grams) if place not in gone]
-        elif not self.total:
-            self.grams = [Gram(self.width, recent_apart=True)]
+        labels, counts = np.delete(self.labels, places), np.delete(self.counts, places)
+        cross, dropped = (np.delete(part, places, axis=0) for part in (self._cross, self._dropped))
+        grams = [gram for place, gram in enumerate(self.grams) if place not in gone]
+        if not self.per_class:
+            grams = self.grams if counts.any() else [Gram(self.width, recent_apart=True)]
+        with uninterrupted():
+            self.labels, self.counts, self._position = labels, counts, positions(labels)
+            self._cross, self._dropped, self.grams = cross, dropped, grams
 
     def rename(self, old: Any, new: Labels) -> None:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
@@ -226,13 +234,19 @@ class Statistics:
             self.labels = join_labels(join_labels(before, new), after)
             self._position = positions(self.labels)
             return
-        target = self.position(label)
+        # On a copy of the target, so that nothing has changed until all has been worked out.
+        target, joined = self.position(label), copy.copy(self)
+        joined.grams, joined.counts = list(self.grams), self.counts.copy()
+        joined._cross, joined._dropped = self._cross.copy(), self._dropped.copy()
         if self.per_class:
-            self.grams[target].merge(self.grams[source])
-        self._prepare_shift(np.array([target]), self._cross[[source]])()
-        self._prepare_shift(np.array([target]), self._dropped[[source]])()
-        self.counts[target] += self.counts[source]
-        self.drop(np.array([source]))
+            joined.grams[target] = copy.deepcopy(self.grams[target])
+            joined.grams[target].merge(self.grams[source])
+        joined._prepare_shift(np.array([target]), self._cross[[source]])()
+        joined._prepare_shift(np.array([target]), self._dropped[[source]])()
+        joined.counts[target] += self.counts[source]
+        joined.drop(np.array([source]))
+        with uninterrupted():
+            self.__dict__.update(joined.__dict__)
 
     def merge(self, other: "Statistics") -> None:
         """Add everything `other` holds; classes are matched by label."""
@@ -301,6 +315,8 @@ class Statistics:
         """Return a function that adds `sums` to the cross of the classes at `places`."""
         total, dropped = self._cross[places], self._dropped[places]
         add_exactly(total, dropped, sums)
+        if not (self._cross.flags.writeable and self._dropped.flags.writeable):
+            self._cross, self._dropped = self._cross.copy(), self._dropped.copy()
 
         def shift() -> None:
             self._cross[places], self._dropped[places] = total, dropped

@@ -1,0 +1,67 @@
+"""How much memory does a model hold, and how long does importing it take."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Measurement, rows, show, timed, warm
+
+TITLE = "Footprint: memory and imports"
+
+
+def held_bytes(thing: Any) -> int:
+    """Return the bytes of all arrays that a model holds."""
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    if isinstance(thing, list):
+        return sum(map(held_bytes, thing))
+    if type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__"):
+        return sum(held_bytes(value) for name, value in vars(thing).items() if name != "statistics")
+    return 0
+
+
+def run(code: str) -> float:
+    return timed(
+        lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    )
+
+
+def measure() -> Iterator[Measurement]:
+    for d, T in ((4096, 28), (1280, 51)):
+        model = warm(d, T, d // 2)
+        X, y = rows(100, d, T)
+        for i in range(100):
+            model.partial_fit(X[i : i + 1], y[i : i + 1])
+        yield Measurement(
+            f"state in d x d matrices, d = {d}, T = {T}",
+            held_bytes(model) / (8 * d * d),
+            bar=2.2,
+        )
+    codes = {
+        "nothing": "pass",
+        "numpy": "import numpy",
+        "sklearn": "import sklearn.base",
+        "newfound": "import newfound",
+        "estimator": "from newfound import IncrementalRidgeClassifier",
+        "help": "from newfound.cli import app; app(['--help'], standalone_mode=False)",
+    }
+    seconds = {name: median(run(code) for _ in range(5)) for name, code in codes.items()}
+    base = seconds["sklearn"]
+    yield Measurement(
+        "import newfound to import sklearn.base", seconds["newfound"] / base, bar=1.15
+    )
+    yield Measurement(
+        "from newfound import IncrementalRidgeClassifier to the same", seconds["estimator"] / base
+    )
+    numpy = seconds["numpy"] - seconds["nothing"]
+    yield Measurement(
+        "newfound --help", seconds["help"], "s", 0.4, note=f"importing numpy: {numpy:.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    show(TITLE, measure())

@@ -1,0 +1,31 @@
+"""What does float32 gain."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.common import Measurement, interleaved, rows, show, step, warm
+
+TITLE = "Single precision: a step on float32 rows"
+
+
+def measure() -> Iterator[Measurement]:
+    d, T, count = 4096, 28, 200
+    models = [warm(d, T, 2 * d, dtype=kind) for kind in (np.float64, np.float32)]
+    (X, y), (X_single, _) = (rows(count, d, T, dtype=kind) for kind in (np.float64, np.float32))
+    double, single = interleaved(
+        count,
+        lambda i: step(models[0], X, y, i),
+        lambda i: step(models[1], X_single, y, i),
+    )
+    carried = "float32" if models[1]._solver._inverse.is_single else "float64"
+    yield Measurement(
+        f"float32 step to float64 step, d = {d}, T = {T}",
+        float(single.mean() / double.mean()),
+        bar=0.7,
+        note=f"inverse carried in {carried}",
+    )
+
+
+if __name__ == "__main__":
+    show(TITLE, measure())

@@ -1,0 +1,92 @@
+"""How long is a step, beside copying a matrix and beside solving anew."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, cho_factor, cho_solve
+
+from benchmarks.common import Measurement, copier, interleaved, rows, show, step, timed, warm
+
+TITLE = "A step: partial_fit of one row, then predict of one row"
+
+
+def measure() -> Iterator[Measurement]:
+    for d, T, count, bar in ((4096, 28, 300, 0.6), (1280, 51, 1000, 0.8)):
+        model = warm(d, T, 2 * d)
+        X, y = rows(count, d, T)
+        copies, steps = interleaved(count, copier(d), lambda i, m=model: step(m, X, y, i))  # type: ignore[misc]  # noqa: B023
+        name = f"d = {d}, T = {T}"
+        note = f"{1e3 * steps.mean():.2f} ms"
+        yield Measurement(
+            f"step, {name}, in copies", steps.mean() / copies.mean(), bar=bar, note=note
+        )
+        spread = float(np.percentile(steps, 99) / np.median(steps))
+        yield Measurement(f"step, {name}, 99th percentile to median", spread, bar=4.0)
+    yield against_solving(1280, 51)
+    yield from overhead(256, 10)
+    yield predict_alone(1280, 51)
+
+
+def against_solving(d: int, T: int, count: int = 60) -> Measurement:
+    """Keep the sums, and solve by Cholesky at every query."""
+    model = warm(d, T, 2 * d)
+    X, y = rows(count, d, T)
+    warm_X, warm_y = rows(2 * d, d, T, seed=1)
+    gram, cross = warm_X.T @ warm_X, warm_X.T @ np.eye(T)[warm_y]
+
+    def solve(i: int) -> Any:
+        def learn_and_predict() -> Any:
+            blas.dsyr(1.0, X[i], a=gram.T, lower=1, overwrite_a=1)
+            cross[:, y[i]] += X[i]
+            weights = cho_solve(cho_factor(gram + np.eye(d)), cross)
+            return (X[i] @ weights).argmax()
+
+        return learn_and_predict
+
+    steps, solves = interleaved(count, lambda i: step(model, X, y, i), solve)
+    return Measurement(
+        f"step, d = {d}, T = {T}, times faster than Cholesky at every query",
+        float(np.median(solves) / np.median(steps)),
+        bar=15.0,
+        more_is_better=True,
+    )
+
+
+def overhead(d: int, T: int, count: int = 4000) -> Iterator[Measurement]:
+    """Time over the bare BLAS calls that a step makes."""
+    model = warm(d, T, 2 * d)
+    X, y = rows(count, d, T)
+    inverse = np.asfortranarray(np.eye(d))
+    weights, change = np.zeros((d, T), order="F"), np.zeros((16, d))
+    error = np.zeros(T)
+
+    def bare(i: int) -> Any:
+        def calls() -> None:
+            gain = blas.dsymv(1.0, inverse, X[i], lower=1)
+            X[i] @ weights
+            blas.dger(1e-9, gain, error, a=weights, overwrite_a=1)
+            X[i] @ weights
+            if i % 16 == 0:
+                blas.dsyrk(1e-9, change.T, beta=1.0, c=inverse, lower=1, overwrite_c=1)
+                blas.dsyrk(1e-9, change.T, beta=1.0, c=inverse, lower=1, overwrite_c=1)
+
+        return calls
+
+    bares, steps = interleaved(count, bare, lambda i: step(model, X, y, i))
+    over = 1e6 * (steps.mean() - bares.mean())
+    note = f"{1e6 * steps.mean():.0f} µs in all"
+    yield Measurement(f"step, d = {d}, T = {T}, over its BLAS calls", over, "µs", 250.0, note=note)
+    spread = float(np.percentile(steps, 99) / np.median(steps))
+    yield Measurement(f"step, d = {d}, T = {T}, 99th percentile to median", spread, bar=4.0)
+
+
+def predict_alone(d: int, T: int, count: int = 2000) -> Measurement:
+    model = warm(d, T, 2 * d)
+    X, _ = rows(count, d, T)
+    times = [timed(lambda i=i: model.predict(X[i : i + 1])) for i in range(count)]  # type: ignore[misc]
+    return Measurement(f"predict, d = {d}, T = {T}", 1e6 * float(np.median(times)), "µs", 120.0)
+
+
+if __name__ == "__main__":
+    show(TITLE, measure())
