@@ -17,7 +17,7 @@ def held_bytes(thing: Any) -> int:
     """Return the bytes of all arrays that a model holds."""
     if isinstance(thing, np.ndarray):
         return thing.nbytes
-    if isinstance(thing, list):
+    if isinstance(thing, list | tuple):
         return sum(map(held_bytes, thing))
     if type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__"):
         return sum(held_bytes(value) for name, value in vars(thing).items() if name != "statistics")

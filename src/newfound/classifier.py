@@ -15,6 +15,7 @@ from newfound import file_format
 from newfound.gram import Floats
 from newfound.inputs import checked_labels, checked_rows
 from newfound.labels import Labels, as_labels, join_labels
+from newfound.products import times
 from newfound.rebalancing import RebalancedSolver, solver_for
 from newfound.recoding import recoding_factors
 from newfound.settings import ClassWeight, Settings, checked_settings
@@ -458,7 +459,11 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
         statistics, solver = self._taught(), self._current_solver()
         rows = checked_rows(self, X, reset=False)
-        scores: Floats = (rows @ solver.weights + solver.intercept) * self._factors(solver)
+        if len(rows) == 1:
+            products = times(solver.weights.T, rows[0].astype(np.float64, copy=False))[None]
+        else:
+            products = rows @ solver.weights
+        scores: Floats = (products + solver.intercept) * self._factors(solver)
         if not statistics.counts.all():
             scores[:, statistics.counts == 0] = -np.inf
         return scores

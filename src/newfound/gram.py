@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from newfound.products import times
+
 Floats = NDArray[np.float64]
 Parts = tuple[Floats, Floats, Floats]
 
 # Rows wait until this many can be added by one pass over the matrix.
 BLOCK_ROWS = 16
 # Columns settled at a time, so that no single step is slow.
-STRIP_COLUMNS = 64
+STRIP_COLUMNS = 32
 # Rows whose squares numpy adds one after the other before they are added exactly.
 SQUARED_ROWS = 128
 # Rows converted to float64 at a time when a large batch has another type.
@@ -201,8 +203,9 @@ class Gram:
     def times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (width,) or (width, k)."""
         rows = self.waiting_rows
-        product: Floats = rows.T @ (rows @ columns)
-        symmetric = blas.dsymv if columns.ndim == 1 else blas.dsymm
+        vector = columns.ndim == 1
+        symmetric = blas.dsymv if vector else blas.dsymm
+        product = times(rows.T, times(rows, columns)) if vector else rows.T @ (rows @ columns)
         if self.sums is not None:
             product += symmetric(1.0, self.sums, columns, lower=1)
         if self.sums is not None and self.recent_apart:

@@ -35,7 +35,7 @@ class Limits(NamedTuple):
 
 LIMITS = {
     np.dtype(np.float64): Limits(1e10, 1e5, 1e-3, 1e-10),
-    np.dtype(np.float32): Limits(1e6, 1e4, 1e-1, 1e-4),
+    np.dtype(np.float32): Limits(1e5, 1e4, 1e-1, 1e-4),
 }
 
 
@@ -92,7 +92,12 @@ class Inverse:
         product: NDArray[np.floating] = routines[columns.ndim](1.0, self.matrix, columns, lower=1)
         if self.waiting:
             pending = self.pending[: self.waiting]
-            product -= pending.T @ (pending @ columns)
+            if columns.ndim == 1:
+                gemv = blas.sgemv if self.is_single else blas.dgemv
+                shares = gemv(-1.0, pending.T, columns, trans=1)
+                product = gemv(1.0, pending.T, shares, beta=1.0, y=product, overwrite_y=1)
+            else:
+                product -= pending.T @ (pending @ columns)
         return product.astype(np.float64, copy=False)
 
     def quadratic(self, Z: Floats) -> Floats:

@@ -7,6 +7,7 @@ from newfound.gram import Floats, second_moment
 from newfound.inverse import COMING_MARGIN, Inverse
 from newfound.labels import Labels
 from newfound.normal_equations import is_definite, regularised, solve
+from newfound.products import norm, times
 from newfound.statistics import Index, Rows, Statistics, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
@@ -64,6 +65,7 @@ class RecursiveSolver:
         self._drift_floor = 0.0
         self._since_stiff: int | None = None
         self._is_rough = False
+        self._inverse_next = False
         self._single_failed = False
         self._probes = np.random.default_rng(0)
 
@@ -138,25 +140,31 @@ class RecursiveSolver:
         self._inverse, self._is_rough = None, False
 
     def drift(self) -> float:
-        """Measure how far the carried inverse and weights are from what the sums say.
+        """Measure how far the carried weights and inverse are from what the sums say.
 
-        For a random combination of classes, the relative size of the correction that one step of
-        iterative refinement would make to the weights, or, in float64, of the error of inverse
-        times matrix if that is larger. Three products with a d x d matrix.
+        The larger of two relative errors along a random combination of the classes' weights: the
+        correction that one step of iterative refinement would make to it, and, in float64, what
+        the inverse of A times A would make of it. Each takes three products with a d x d matrix.
         """
-        inverse, W = self._current(), self.weights
-        mix = self._probes.standard_normal(W.shape[1])
-        direction, target, size = W @ mix, self._right() @ mix, float(np.linalg.norm(W))
-        image = self._image(direction)
-        if not size:  # as long as there is but one class: then any direction will do
-            direction = self._probes.standard_normal(len(direction))
-            target = image = self._image(direction)
-            size = float(np.linalg.norm(direction))
-        correction = float(np.linalg.norm(inverse.times(target - image)))
-        if inverse.is_single:
-            return correction / size
-        echo = float(np.linalg.norm(inverse.times(image) - direction))
-        return max(correction, echo) / size
+        errors = [self._drift_of_weights()]
+        if not self._current().is_single:
+            errors.append(self._drift_of_inverse())
+        return max(errors)
+
+    def _drift_of_weights(self) -> float:
+        W, cross = self.weights, self.statistics.cross
+        mix: Floats = self._probes.standard_normal((W.shape[1],))
+        target = times(cross, mix) - self._sums_mean() * (self.statistics.counts @ mix)
+        correction = self._current().times(target - self._image(times(W, mix)))
+        return norm(correction) / (norm(W) or 1.0)
+
+    def _drift_of_inverse(self) -> float:
+        W = self.weights
+        direction = times(W, self._probes.standard_normal((W.shape[1],)))
+        if not direction.any():  # as long as there is but one class: then any direction will do
+            direction = self._probes.standard_normal(direction.shape)
+        error = self._current().times(self._image(direction)) - direction
+        return norm(error) / norm(direction)
 
     def rebuild(self, single: bool | None = None) -> Inverse:
         """Derive everything from the sums, O(d^3); return the inverse.
@@ -253,9 +261,13 @@ class RecursiveSolver:
         if self._unchecked < CHECK_EVERY:
             return
         self._unchecked = 0
+        # Weights and inverse by turns, so that no step waits for both.
+        of_inverse = self._inverse_next and not inverse.is_single
+        drift = self._drift_of_inverse() if of_inverse else self._drift_of_weights()
+        self._inverse_next = not self._inverse_next
         # On badly conditioned sums no solver does much better than right after a rebuild.
         floor = 0.0 if inverse.is_single else DRIFT_GROWTH * self._drift_floor
-        if self.drift() > max(inverse.limits.drift, floor):
+        if drift > max(inverse.limits.drift, floor):
             self._single_failed = inverse.is_single or self._single_failed
             self.rebuild()
 
@@ -282,10 +294,11 @@ class RecursiveSolver:
         before = self.statistics.total
         after = before + 1
         weights = self._weights[: len(self._intercept)].T
-        error = -(X @ weights)[0] - self._intercept
+        row = X[0].astype(np.float64, copy=False)
+        error = -times(weights.T, row) - self._intercept
         error[label] += 1
         # Without an intercept the mean is zero and stays so.
-        z = X[0] - self._mean
+        z = row - self._mean
         root = (before / after) ** 0.5 if self.fit_intercept else 1.0
         added = self._inverse.add_row(root * z)
         if added is None:
