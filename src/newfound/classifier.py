@@ -384,15 +384,16 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool) -> Self:
         settings, before = self._settings(), self.__dict__.copy()
-        labels = checked_labels(X, y)
-        announced = as_labels([] if classes is None else classes, "classes")
+        labels = everything = checked_labels(X, y)
+        if classes is not None:
+            everything = join_labels(as_labels(classes, "classes"), labels)
         try:
             rows = checked_rows(self, X, reset=anew)
             if anew:
                 self._statistics = Statistics(rows.shape[1], settings.class_weight is not None)
-            statistics, solver = self._statistics, self._current_solver()
-            index, known = statistics.locate(join_labels(announced, labels))
-            index = index[len(announced) :]
+            statistics, solver = self._statistics, self._current_solver(settings)
+            index, known = statistics.locate(everything)
+            index = index[len(everything) - len(labels) :]
             with self._whole(solver):
                 solver.learn(rows, index, known)
                 statistics.add(rows, index, known)
@@ -417,9 +418,9 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     def _settings(self) -> Settings:
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
 
-    def _current_solver(self) -> Solver:
+    def _current_solver(self, settings: Settings | None = None) -> Solver:
         """Return a solver for the present sums and parameters: the one there is, if it fits."""
-        settings = self._settings()._replace(recoding=0.0)
+        settings = (settings or self._settings())._replace(recoding=0.0)
         made_for, solver = getattr(self, "_derived", (None, None))
         if solver is None or solver.statistics is not self._statistics or made_for != settings:
             solver = solver_for(self._statistics, settings)

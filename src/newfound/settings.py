@@ -55,7 +55,7 @@ def checked_settings(
         raise ValueError(f"recoding must be a number from 0 to 1, got {recoding!r}")
     if not isinstance(fit_intercept, bool | np.bool_):
         raise ValueError(f"fit_intercept must be True or False, got {fit_intercept!r}")
-    if isinstance(class_weight, Mapping):
+    if class_weight is not None and isinstance(class_weight, Mapping):
         class_weight = {_plain(label): weight for label, weight in class_weight.items()}
         for label, weight in class_weight.items():
             as_labels([label], "class_weight")
@@ -74,7 +74,9 @@ def checked_settings(
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    return type(value) is float or (
+        isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    )
 
 
 def _plain(label: Any) -> Any:

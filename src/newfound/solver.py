@@ -7,11 +7,13 @@ from newfound.gram import Floats, second_moment
 from newfound.inverse import COMING_MARGIN, Inverse
 from newfound.labels import Labels
 from newfound.normal_equations import is_definite, regularised, solve
-from newfound.products import norm, times
+from newfound.products import add_outer, norm, times
 from newfound.statistics import Index, Rows, Statistics, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
 CHECK_EVERY = 64
+# Where among them: not in a step that also folds rows into the inverse or into the sums.
+CHECK_OFFSET = 4
 # How often the drift right after a rebuild may grow before the next.
 DRIFT_GROWTH = 10.0
 # Share of the sum of squares by which sums may miss being positive definite when rows are taken
@@ -185,7 +187,7 @@ class RecursiveSolver:
         # Last, for it says that the rest is there: questions may come from several threads.
         self._inverse = Inverse(matrix, np.float32 if single else np.float64)
         self.rebuilds += 1
-        self._unchecked, self._since_stiff, self._is_rough = 0, None, False
+        self._unchecked, self._since_stiff, self._is_rough = CHECK_OFFSET, None, False
         self._drift_floor = self.drift()
         return self._inverse
 
@@ -197,7 +199,7 @@ class RecursiveSolver:
         self._inverse = Inverse(identity, np.float32 if single else np.float64)
         self._weights, self._intercept = np.zeros((0, width)), np.zeros(0)
         self._mean = np.zeros(width)
-        self._unchecked, self._drift_floor = 0, 0.0
+        self._unchecked, self._drift_floor = CHECK_OFFSET, 0.0
         self._since_stiff, self._is_rough = None, False
 
     def _current(self) -> Inverse:
@@ -293,9 +295,9 @@ class RecursiveSolver:
         assert self._inverse is not None
         before = self.statistics.total
         after = before + 1
-        weights = self._weights[: len(self._intercept)].T
+        weights = self._weights[: len(self._intercept)]
         row = X[0].astype(np.float64, copy=False)
-        error = -times(weights.T, row) - self._intercept
+        error = -times(weights, row) - self._intercept
         error[label] += 1
         # Without an intercept the mean is zero and stays so.
         z = row - self._mean
@@ -305,7 +307,7 @@ class RecursiveSolver:
             return False
         gain, pivot = added
         step = (root / pivot) * error
-        blas.dger(1.0, gain, step, a=weights, overwrite_a=1)
+        add_outer(weights, step, gain)
         if self.fit_intercept:
             self._mean = self._mean + z / after
             self._intercept = self._intercept + error / after - (self._mean @ gain) * step
