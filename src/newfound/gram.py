@@ -324,7 +324,7 @@ class Gram:
         # Each strip is settled once in N^(2/3) of N folds: then what rounding takes from the
         # recent sums and from the older ones grows alike, with N^(1/6).
         strips = -(-self.width // STRIP_COLUMNS)
-        if self.recent_apart and self.folds % max(1, int(self.folds ** (2 / 3)) // strips) == 0:
+        if self.recent_apart and self.folds % max(4, int(self.folds ** (2 / 3)) // strips) == 0:
             settle(sums, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
             self.strip = (self.strip + STRIP_COLUMNS) % (strips * STRIP_COLUMNS)
 

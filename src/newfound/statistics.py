@@ -313,12 +313,14 @@ class Statistics:
 
     def _prepare_shift(self, places: Index, sums: Floats) -> Callable[[], None]:
         """Return a function that adds `sums` to the cross of the classes at `places`."""
-        total, dropped = self._cross[places], self._dropped[places]
+        # A slice is ten times faster than a list of one.
+        where = slice(places[0], places[0] + 1) if len(places) == 1 else places
+        total, dropped = self._cross[where].copy(), self._dropped[where].copy()
         add_exactly(total, dropped, sums)
         if not (self._cross.flags.writeable and self._dropped.flags.writeable):
             self._cross, self._dropped = self._cross.copy(), self._dropped.copy()
 
         def shift() -> None:
-            self._cross[places], self._dropped[places] = total, dropped
+            self._cross[where], self._dropped[where] = total, dropped
 
         return shift

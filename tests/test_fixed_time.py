@@ -1,0 +1,91 @@
+"""A step's work does not grow: counted in calls and rows, not in seconds."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import lapack
+
+from newfound import IncrementalRidgeClassifier
+from newfound.gram import BLOCK_ROWS, Gram
+from newfound.inverse import BLOCK_ROWS as INVERSE_ROWS
+
+WIDTH, CLASSES = 48, 6
+CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count every call of a routine that takes O(d^3) on a d x d matrix."""
+    counted: Counter[str] = Counter()
+
+    def count(name: str, routine: Any) -> Any:
+        def counting(matrix: Any, *arguments: Any, **options: Any) -> Any:
+            counted[name] += len(matrix) >= WIDTH
+            return routine(matrix, *arguments, **options)
+
+        return counting
+
+    for name in CUBIC:
+        monkeypatch.setattr(lapack, name, count(name, getattr(lapack, name)))
+    monkeypatch.setattr(np.linalg, "eigh", count("eigh", np.linalg.eigh))
+    return counted
+
+
+def stream(model: Any, rows: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(CLASSES, WIDTH))
+    for _ in range(rows):
+        label = int(rng.integers(CLASSES))
+        row = rng.normal(size=(1, WIDTH)) + centres[label]
+        model.partial_fit(row, [label])
+        model.predict(row)
+
+
+def test_single_rows_never_factorise(calls: Counter[str]) -> None:
+    model = IncrementalRidgeClassifier()
+    stream(model, 3000, seed=0)
+    assert sum(calls.values()) == 0
+
+
+def test_after_a_batch_single_rows_factorise_once(calls: Counter[str]) -> None:
+    rng = np.random.default_rng(1)
+    model = IncrementalRidgeClassifier()
+    model.fit(rng.normal(size=(500, WIDTH)), rng.integers(0, CLASSES, 500))
+    stream(model, 1000, seed=2)
+    assert calls == {"dpotrf": 1, "dpotri": 1, "dpotrs": 1}
+
+
+def test_rebalanced_questions_factorise_once_each(calls: Counter[str]) -> None:
+    model = IncrementalRidgeClassifier(class_weight="balanced")
+    stream(model, 200, seed=3)
+    assert calls["dpotrf"] == 200
+    model.predict(np.zeros((1, WIDTH)))
+    assert calls["dpotrf"] == 200
+
+
+def test_the_rows_kept_are_bounded() -> None:
+    model = IncrementalRidgeClassifier()
+    most = 0
+    for seed in range(20):
+        stream(model, 50, seed)
+        (gram,) = model._statistics.grams
+        most = max(most, len(gram.rows))
+    inverse = model._solver._inverse  # type: ignore[union-attr]
+    assert inverse is not None
+    assert most <= BLOCK_ROWS
+    assert len(inverse.pending) == INVERSE_ROWS
+
+
+def test_passes_over_the_sums_are_one_in_sixteen_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    folds: list[int] = []
+    original = Gram._prepare_fold
+
+    def counting(self: Gram, X: Any, *arguments: Any) -> Any:
+        folds.append(len(X))
+        return original(self, X, *arguments)
+
+    monkeypatch.setattr(Gram, "_prepare_fold", counting)
+    stream(IncrementalRidgeClassifier(), 1601, seed=0)
+    assert folds == [BLOCK_ROWS] * 100
