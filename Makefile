@@ -33,7 +33,7 @@ format: $(VENV)/ready  ## Rewrite the code in the project's style
 	$(BIN)/ruff format
 
 bench: $(VENV)/ready  ## Measure speed and accuracy on this machine
-	$(BIN)/python benchmarks/solvers.py
+	$(BIN)/python -m benchmarks.everything
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

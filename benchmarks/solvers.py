@@ -1,8 +1,5 @@
 """Which recursion carries the solution best, that of the inverse or the paper's.
 
-    python benchmarks/solvers.py            a table for people
-    python benchmarks/solvers.py --json     one line a measurement
-
 One step: take in one row and have the weights current. Three ways, each bare, without checks:
 
     inverse             A^-1 and W carried: one product, one rank-one change of each
@@ -14,25 +11,20 @@ those of the weights after a stream of badly scaled rows, relative to a solution
 precision, beside the error of one float64 Cholesky solve from the exact sums.
 """
 
-import argparse
-import json
-import platform
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy.linalg import blas, cho_factor, cho_solve, lapack
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from tests import oracles
+
+from benchmarks.common import Measurement, show
+
+TITLE = "Solvers: bare recursions, beside copying a matrix and beside one Cholesky solve"
 
 Floats = NDArray[np.float64]
 Step = Callable[[Floats, int], None]
@@ -106,7 +98,6 @@ def measure_times(d: int, T: int, steps: int) -> list[dict[str, Any]]:
     copy = median(seconds["copy"])
     return [
         {
-            "what": "time",
             "solver": name,
             "d": d,
             "T": T,
@@ -141,38 +132,21 @@ def measure_errors(condition: float, rows: int, d: int = 64, T: int = 10) -> lis
             step(x, label)
         found[name] = error(player.weights)
     return [
-        {"what": "error", "solver": name, "condition": condition, "rows": rows, "error": value}
+        {"solver": name, "condition": condition, "rows": rows, "error": value}
         for name, value in found.items()
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="one line of JSON a measurement")
-    arguments = parser.parse_args()
-    results = []
+def measure() -> Iterator[Measurement]:
     for d, steps in ((256, 400), (1024, 200), (2048, 60)):
-        results += measure_times(d, 28, steps)
+        for r in measure_times(d, 28, steps):
+            note = f"{r['median_ms']:.3f} ms, at most {r['largest_ms']:.2f}"
+            yield Measurement(f"{r['solver']}, d = {d}, T = 28, in copies", r["copies"], note=note)
     for condition in (1e4, 1e8, 1e12):
-        results += measure_errors(condition, 20_000)
-    if arguments.json:
-        machine = {"machine": platform.machine(), "python": platform.python_version()}
-        versions = {"numpy": np.__version__, "scipy": scipy.__version__}
-        for result in results:
-            print(json.dumps({**result, **machine, **versions}))
-        return
-    print(f"{'solver':<20}{'d':>6}{'T':>4}{'median ms':>12}{'largest ms':>12}{'copies':>9}")
-    for r in (r for r in results if r["what"] == "time"):
-        print(
-            f"{r['solver']:<20}{r['d']:>6}{r['T']:>4}{r['median_ms']:>12.3f}"
-            f"{r['largest_ms']:>12.3f}{r['copies']:>9.2f}"
-        )
-    print(f"\n{'solver':<20}{'condition':>11}{'rows':>8}{'relative error':>16}")
-    for r in (r for r in results if r["what"] == "error"):
-        print(f"{r['solver']:<20}{r['condition']:>11.0e}{r['rows']:>8}{r['error']:>16.1e}")
+        for r in measure_errors(condition, 20_000):
+            what = f"{r['solver']}, error after 20,000 rows, condition {condition:.0e}"
+            yield Measurement(what, r["error"], "")
 
 
 if __name__ == "__main__":
-    main()
+    show(TITLE, measure())

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from newfound import __version__
+from newfound.cli.bench import bench
 from newfound.cli.demo import demo
 
 app = typer.Typer(
@@ -15,6 +16,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(bench)
 
 
 def _show_version(wanted: bool) -> None:

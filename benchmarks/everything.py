@@ -1,0 +1,77 @@
+"""Run every benchmark; write RESULTS.md and the figure of the README."""
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks import batch, footprint, growth, peers, rebalanced, single, solvers, step
+from benchmarks.common import Measurement, machine
+
+HERE = Path(__file__).parent
+FIGURE = HERE.parent / "docs" / "speed.png"
+QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
+    (module.TITLE, module.measure)
+    for module in (step, growth, batch, single, rebalanced, footprint, peers, solvers)
+]
+
+
+def table(title: str, measurements: list[Measurement]) -> str:
+    lines = [f"## {title}", "", "| what | measured | bar | met | |", "|---|---|---|---|---|"]
+    for found in measurements:
+        value = f"{found.value:.3g} {'' if found.unit == 'ratio' else found.unit}".strip()
+        cells = (found.what, value, found.bar_text, found.verdict, found.note)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def draw(measurements: list[Measurement], path: Path) -> None:
+    """Draw time per step against examples seen, ours and the peers'."""
+    from matplotlib.figure import Figure
+
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for found in measurements:
+        name, _, rest = found.what.partition(": step after ")
+        if rest:
+            lines.setdefault(name, []).append((float(rest.split()[0]), found.value))
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    axis: Any = figure.subplots()
+    for name, points in lines.items():
+        x, y = zip(*points, strict=True)
+        ours = name == "newfound"
+        axis.plot(x, y, "o-", ms=4, lw=3 if ours else 1.3, label=name, zorder=3 if ours else 2)
+        axis.annotate(name, (x[-1], y[-1]), (6, -3), textcoords="offset points", fontsize=8)
+    shape = next(found.note for found in measurements if "step after" in found.what)
+    axis.set(xscale="log", yscale="log", xlabel="examples seen", ylabel="ms")
+    axis.set_title(f"Learn one row and predict one: {shape}", fontsize=10)
+    axis.set_xlim(80, 90_000)
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md")
+    parser.add_argument("--figure", type=Path, default=FIGURE)
+    arguments = parser.parse_args()
+    start = perf_counter()
+    parts = []
+    for title, measure in QUESTIONS:
+        measurements = []
+        print(title, flush=True)
+        for found in measure():
+            measurements.append(found)
+            print(f"  {found.what}: {found.value:.3g} {found.unit} {found.verdict}", flush=True)
+        parts.append(table(title, measurements))
+        if measure is peers.measure:
+            draw(measurements, arguments.figure)
+    where = ", ".join(f"{name} {value}" for name, value in machine().items())
+    seconds = f"{perf_counter() - start:.0f} seconds"
+    head = f"# Results\n\nWritten by `make bench` in {seconds}, on: {where}.\n\n"
+    arguments.out.write_text(head + "\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()
