@@ -37,11 +37,13 @@ def draw(measurements: list[Measurement], path: Path) -> None:
             lines.setdefault(name, []).append((float(rest.split()[0]), found.value))
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axis: Any = figure.subplots()
-    for name, points in lines.items():
+    label_at = 0.0
+    for name, points in sorted(lines.items(), key=lambda line: line[1][-1][1]):
         x, y = zip(*points, strict=True)
         ours = name == "newfound"
-        axis.plot(x, y, "o-", ms=4, lw=3 if ours else 1.3, label=name, zorder=3 if ours else 2)
-        axis.annotate(name, (x[-1], y[-1]), (6, -3), textcoords="offset points", fontsize=8)
+        axis.plot(x, y, "o-", ms=4, lw=3 if ours else 1.3, zorder=3 if ours else 2)
+        label_at = max(y[-1], 1.45 * label_at)  # names of lines that meet stand one above the other
+        axis.text(1.12 * x[-1], label_at, name, fontsize=8, va="center")
     shape = next(found.note for found in measurements if "step after" in found.what)
     axis.set(xscale="log", yscale="log", xlabel="examples seen", ylabel="ms")
     axis.set_title(f"Learn one row and predict one: {shape}", fontsize=10)

@@ -8,8 +8,8 @@ import pytest
 from scipy.linalg import lapack
 
 from newfound import IncrementalRidgeClassifier
-from newfound.gram import BLOCK_ROWS, Gram
-from newfound.inverse import BLOCK_ROWS as INVERSE_ROWS
+from newfound.gram import Gram, block_rows
+from newfound.inverse import BLOCK_ROWS
 
 WIDTH, CLASSES = 48, 6
 CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")
@@ -74,11 +74,11 @@ def test_the_rows_kept_are_bounded() -> None:
         most = max(most, len(gram.rows))
     inverse = model._solver._inverse  # type: ignore[union-attr]
     assert inverse is not None
-    assert most <= BLOCK_ROWS
-    assert len(inverse.pending) == INVERSE_ROWS
+    assert most <= block_rows(WIDTH)
+    assert len(inverse.pending) == BLOCK_ROWS
 
 
-def test_passes_over_the_sums_are_one_in_sixteen_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     folds: list[int] = []
     original = Gram._prepare_fold
 
@@ -87,5 +87,5 @@ def test_passes_over_the_sums_are_one_in_sixteen_rows(monkeypatch: pytest.Monkey
         return original(self, X, *arguments)
 
     monkeypatch.setattr(Gram, "_prepare_fold", counting)
-    stream(IncrementalRidgeClassifier(), 1601, seed=0)
-    assert folds == [BLOCK_ROWS] * 100
+    stream(IncrementalRidgeClassifier(), 50 * block_rows(WIDTH) + 1, seed=0)
+    assert folds == [block_rows(WIDTH)] * 50

@@ -256,7 +256,7 @@ def test_a_failure_while_folding_leaves_the_sums_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = IncrementalRidgeClassifier().fit(X, Y)
-    for i in range(16):
+    for i in range(32):
         model.partial_fit(X[i : i + 1], Y[i : i + 1])
     model._statistics.grams[0].folds = 4  # so that a strip is due to be settled
     before = state(copy.deepcopy(model), tmp_path)
@@ -268,9 +268,9 @@ def test_a_failure_while_folding_leaves_the_sums_whole(
         with monkeypatch.context() as patch:
             patch.setattr(gram, what, fail)
             with pytest.raises(MemoryError):
-                model.partial_fit(X[16:17], Y[16:17])
+                model.partial_fit(X[32:33], Y[32:33])
             with pytest.raises(MemoryError):
-                model.partial_fit(X[16:66], Y[16:66])
+                model.partial_fit(X[32:82], Y[32:82])
             with pytest.raises(MemoryError):
                 model.forget(X[100:117], Y[100:117])
         assert state(model, tmp_path) == before

@@ -56,7 +56,7 @@ class Statistics:
     """
 
     # labels: the classes, in order of first arrival; their order is the order of all that follows.
-    # counts: examples of each class taught and not forgotten.
+    # counts, total: examples of each class taught and not forgotten, and of all.
     # _cross[t] + _dropped[t]: sum of the rows of class t (X'Y, transposed), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
@@ -75,12 +75,16 @@ class Statistics:
     @property
     def n_classes(self) -> int:
         """Number of classes, T."""
-        return len(self.counts)
+        return len(self._counts)
 
     @property
-    def total(self) -> int:
-        """Number of examples, n."""
-        return int(self.counts.sum())
+    def counts(self) -> Counts:
+        """Examples of each class taught and not forgotten, shape (T,); must not be written to."""
+        return self._counts
+
+    @counts.setter
+    def counts(self, counts: Counts) -> None:
+        self._counts, self.total = counts, int(counts.sum())
 
     @property
     def cross(self) -> Floats:
@@ -165,8 +169,11 @@ class Statistics:
                 places = range(old, len(labels))
                 self._position.update(zip(labels[old:].tolist(), places, strict=True))
             if len(X):
-                # Not "self.dtype or": to numpy, None is another name of float64.
-                self.dtype = X.dtype if self.dtype is None else np.result_type(X, self.dtype)
+                # Not "!= X.dtype" alone: to numpy, None is another name of float64.
+                if self.dtype is None:
+                    self.dtype = X.dtype
+                elif self.dtype != X.dtype:
+                    self.dtype = np.dtype(np.float64)
 
     def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
         """Do all of `remove(X, index)` that can fail; return a function that does the rest.
@@ -236,14 +243,16 @@ class Statistics:
             return
         # On a copy of the target, so that nothing has changed until all has been worked out.
         target, joined = self.position(label), copy.copy(self)
-        joined.grams, joined.counts = list(self.grams), self.counts.copy()
+        joined.grams = list(self.grams)
         joined._cross, joined._dropped = self._cross.copy(), self._dropped.copy()
         if self.per_class:
             joined.grams[target] = copy.deepcopy(self.grams[target])
             joined.grams[target].merge(self.grams[source])
         joined._prepare_shift(np.array([target]), self._cross[[source]])()
         joined._prepare_shift(np.array([target]), self._dropped[[source]])()
-        joined.counts[target] += self.counts[source]
+        counts = self.counts.copy()
+        counts[target] += counts[source]
+        joined.counts = counts
         joined.drop(np.array([source]))
         with uninterrupted():
             self.__dict__.update(joined.__dict__)
@@ -268,7 +277,9 @@ class Statistics:
             self.grams[index[place] if self.per_class else 0].merge(gram)
         self._prepare_shift(index, other._cross[: len(index)].copy())()
         self._prepare_shift(index, other._dropped[: len(index)].copy())()
-        self.counts[index] += other.counts.copy()
+        counts = self.counts.copy()
+        counts[index] += other.counts
+        self.counts = counts
         if other.dtype is not None:
             known = other.dtype if self.dtype is None else self.dtype
             self.dtype = np.result_type(other.dtype, known)

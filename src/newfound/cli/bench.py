@@ -34,7 +34,8 @@ def bench(
     typer.echo(f"d = {features}, T = {classes}, after {known} rows:")
     typer.echo(f"  {result['steps_per_second']:.0f} steps per second")
     typer.echo(
-        f"  {result['median_ms']:.2f} ms a step, {result['percentile_99_ms']:.2f} ms at worst in 99 %"
+        f"  {result['median_ms']:.2f} ms a step, "
+        f"{result['percentile_99_ms']:.2f} ms at worst in 99 %"
     )
     typer.echo(f"  {result['copies']:.2f} times copying a d x d matrix")
     typer.echo(f"  a camera at 30 frames per second can be followed: {follows}")
