@@ -172,7 +172,8 @@ def step_times(
         seen = size
         model.predict(data.X[:1])
         times = []
-        for i in rng.integers(0, len(data.y), 4 if name == "RidgeClassifier, refitted" else 15):
+        repeats = {"RidgeClassifier, refitted": 4, "newfound": 200}.get(name, 15)
+        for i in rng.integers(0, len(data.y), repeats):
             row, label = data.X[i : i + 1], data.y[i : i + 1]
             times.append(timed(lambda r=row, b=label: (model.partial_fit(r, b), model.predict(r))))  # type: ignore[misc]
             seen += 1

@@ -81,7 +81,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
-    _derived: tuple[Settings, Solver]  # what follows from the sums, and for which settings
+    _derived: tuple[Any, Solver]  # what follows from the sums, and for which settings
 
     def __init__(
         self,
@@ -420,17 +420,21 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _current_solver(self, settings: Settings | None = None) -> Solver:
         """Return a solver for the present sums and parameters: the one there is, if it fits."""
-        settings = (settings or self._settings())._replace(recoding=0.0)
+        settings = settings or self._settings()
         made_for, solver = getattr(self, "_derived", (None, None))
-        if solver is None or solver.statistics is not self._statistics or made_for != settings:
+        if (
+            solver is None
+            or solver.statistics is not self._statistics
+            or made_for != settings.that_matter_to_solvers
+        ):
             solver = solver_for(self._statistics, settings)
-            self._derived = (settings, solver)
+            self._derived = (settings.that_matter_to_solvers, solver)
         return solver
 
     def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
         """Replace everything taught by what these sums hold."""
-        settings = self._settings()._replace(recoding=0.0)
-        self._derived = (settings, solver_for(statistics, settings))
+        settings = self._settings()
+        self._derived = (settings.that_matter_to_solvers, solver_for(statistics, settings))
         self._statistics = statistics
         self.n_features_in_ = statistics.width
         if feature_names is not None:

@@ -163,7 +163,7 @@ class Statistics:
             for add in additions:
                 add()
             shift()
-            self.grams, self.counts = grams, counts
+            self.grams, self._counts, self.total = grams, counts, self.total + len(X)
             if new:
                 self.labels = labels
                 places = range(old, len(labels))
