@@ -2,8 +2,6 @@
 
 import copy
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -167,9 +165,14 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             statistics.position(label)
         index, _ = statistics.locate(y)
         remove = statistics.prepare_removal(rows, index)
-        with self._whole(solver):
+        try:
             solver.forget(rows, index)
             solver.drop(remove())
+        except NotTaughtError:
+            raise
+        except BaseException:
+            solver.discard()
+            raise
         return self._settle()
 
     def forget_class(self, label: Any) -> Self:
@@ -394,26 +397,20 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             statistics, solver = self._statistics, self._current_solver(settings)
             index, known = statistics.locate(everything)
             index = index[len(everything) - len(labels) :]
-            with self._whole(solver):
-                solver.learn(rows, index, known)
-                statistics.add(rows, index, known)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-        return self
-
-    @staticmethod
-    @contextmanager
-    def _whole(solver: Solver) -> Iterator[None]:
-        """Guard a change of solver, then sums: should it fail, the sums are as they were."""
         try:
-            yield
-        except NotTaughtError:
-            raise
+            solver.learn(rows, index, known)
+            statistics.add(rows, index, known)
         except BaseException:
+            # The sums are as they were; what the solver has learned of the rows is not.
+            self.__dict__.clear()
+            self.__dict__.update(before)
             solver.discard()
             raise
+        return self
 
     def _settings(self) -> Settings:
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)

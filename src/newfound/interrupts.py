@@ -3,13 +3,11 @@
 # The module that `signal` wraps: wrapping costs 25 microseconds, a quarter of a small step.
 import _signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Any, Self
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
+class uninterrupted:
     """Let a keyboard interrupt take effect only once the block is done.
 
     A change of the sums is short, but it has several parts, and half of them would be wrong for
@@ -22,15 +20,27 @@ def uninterrupted() -> Iterator[None]:
     ...     halves = ["one"]
     ...     halves.append("two")
     """
-    handler = _signal.getsignal(_signal.SIGINT)
-    if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[FrameType | None] = []
-    _signal.signal(_signal.SIGINT, lambda _, frame: came.append(frame))
-    try:
-        yield
-    finally:
-        _signal.signal(_signal.SIGINT, handler)
-        if came:
-            handler(_signal.SIGINT, came[-1])
+
+    def __enter__(self) -> Self:
+        self.came: list[FrameType | None] = []
+        self.handler: Any = None
+        if threading.current_thread() is threading.main_thread():
+            handler = _signal.getsignal(_signal.SIGINT)
+            if callable(handler):
+                self.handler = handler
+                _signal.signal(_signal.SIGINT, self._keep)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.handler is not None:
+            _signal.signal(_signal.SIGINT, self.handler)
+            if self.came:
+                self.handler(_signal.SIGINT, self.came[-1])
+
+    def _keep(self, _: int, frame: FrameType | None) -> None:
+        self.came.append(frame)

@@ -61,14 +61,14 @@ class Inverse:
     """
 
     # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
-    # diagonal: of matrix, at hand.
+    # diagonal: of matrix, at hand; not negative, whatever rounding did.
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
         self.pending = np.zeros((BLOCK_ROWS, len(matrix)), dtype=dtype)
         self.waiting = 0
         self.limits = LIMITS[self.matrix.dtype]
-        self.diagonal = self.matrix.diagonal().astype(np.float64)
+        self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
 
     @property
     def is_single(self) -> bool:
@@ -145,7 +145,7 @@ class Inverse:
     def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
         syrk = blas.ssyrk if self.is_single else blas.dsyrk
         syrk(-sign, rows.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
-        self.diagonal = self.matrix.diagonal().astype(np.float64)
+        self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
 
     def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
         """Tell whether pivots are neither extreme nor made of rounding errors."""
@@ -161,5 +161,5 @@ class Inverse:
         As for errors that are independent: eps times the root of the sum of (P_ij z_i z_j)^2,
         which is at most eps times the sum of P_ii z_i^2, P being positive definite.
         """
-        rounding: Floats = self.eps * ((Z * Z) @ np.abs(self.diagonal))
+        rounding: Floats = self.eps * ((Z * Z) @ self.diagonal)
         return rounding
