@@ -166,10 +166,10 @@ def step_times(
     """Median seconds of a step once so many rows have been seen."""
     rng, seen = np.random.default_rng(0), 0
     for size in sizes:
-        places = rng.integers(0, len(data.y), size - seen)
+        places = rng.integers(0, len(data.y), max(size - seen, 1))
         for part in np.array_split(places, max(1, len(places) // 500)):
             model.partial_fit(data.X[part], data.y[part])
-        seen = size
+        seen = max(size, seen + 1)
         model.predict(data.X[:1])
         times = []
         repeats = {"RidgeClassifier, refitted": 4, "newfound": 200}.get(name, 15)
