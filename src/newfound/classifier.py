@@ -345,24 +345,29 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         file_format.write(path, contents)
 
     @property
-    def classes_(self) -> Labels:  # noqa: D102
+    def classes_(self) -> Labels:
+        """Labels in order of first arrival, shape (T,)."""
         return self._taught().labels.copy()
 
     @property
-    def class_count_(self) -> Counts:  # noqa: D102
+    def class_count_(self) -> Counts:
+        """Number of examples of each class, shape (T,)."""
         return self._taught().counts.copy()
 
     @property
-    def n_samples_seen_(self) -> int:  # noqa: D102
+    def n_samples_seen_(self) -> int:
+        """Number of examples taught and not forgotten."""
         return self._taught().total
 
     @property
-    def coef_(self) -> NDArray[np.floating]:  # noqa: D102
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights, recoded, shape (T, d)."""
         dtype, solver = self._taught().dtype, self._current_solver()
         return (solver.weights * self._factors(solver)).T.astype(dtype)
 
     @property
-    def intercept_(self) -> NDArray[np.floating]:  # noqa: D102
+    def intercept_(self) -> NDArray[np.floating]:
+        """Intercepts, recoded, shape (T,)."""
         dtype, solver = self._taught().dtype, self._current_solver()
         return (solver.intercept * self._factors(solver)).astype(dtype)
 
