@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -62,10 +63,9 @@ def machine() -> dict[str, Any]:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo") as file:  # noqa: PTH123
-            names = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
-        return names[0]
-    except (OSError, IndexError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
 

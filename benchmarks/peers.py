@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from benchmarks.common import Measurement, show, timed
+from benchmarks.common import Measurement, show, step, timed
 from benchmarks.streams import Data, load
 from newfound import IncrementalRidgeClassifier
 
@@ -174,8 +174,7 @@ def step_times(
         times = []
         repeats = {"RidgeClassifier, refitted": 4, "newfound": 200}.get(name, 15)
         for i in rng.integers(0, len(data.y), repeats):
-            row, label = data.X[i : i + 1], data.y[i : i + 1]
-            times.append(timed(lambda r=row, b=label: (model.partial_fit(r, b), model.predict(r))))  # type: ignore[misc]
+            times.append(timed(step(model, data.X, data.y, i)))
             seen += 1
         yield size, median(times)
 

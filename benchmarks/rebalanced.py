@@ -11,25 +11,25 @@ TITLE = 'Rebalanced: a step with class_weight="balanced"'
 
 
 def measure() -> Iterator[Measurement]:
-    d, T, count = 1280, 51, 60
-    medians = []
-    for n in (51 * 40, 51 * 700):
-        model = warm(d, T, n, class_weight="balanced")
-        X, y = rows(count, d, T)
-        matrix = X.T @ X + np.eye(d)
-        right = np.asfortranarray(X[:T].T)
+    yield beside_solving(1280, 51, n=51 * 40)
+    yield beside_solving(1280, 51, n=51 * 700)
 
-        def direct(_: int) -> object:
-            return lambda: cho_solve(cho_factor(matrix), right)  # noqa: B023
 
-        solves, steps = interleaved(count, direct, lambda i: step(model, X, y, i))  # type: ignore[arg-type]  # noqa: B023
-        medians.append(float(np.median(steps)))
-        yield Measurement(
-            f"balanced step to Cholesky and solve, d = {d}, T = {T}, n = {n}",
-            float(np.median(steps) / np.median(solves)),
-            bar=1.3,
-            note=f"{1e3 * medians[-1]:.1f} ms",
-        )
+def beside_solving(d: int, T: int, n: int, count: int = 60) -> Measurement:
+    model = warm(d, T, n, class_weight="balanced")
+    X, y = rows(count, d, T)
+    matrix, right = X.T @ X + np.eye(d), np.asfortranarray(X[:T].T)
+    solves, steps = interleaved(
+        count,
+        lambda _: lambda: cho_solve(cho_factor(matrix), right),
+        lambda i: step(model, X, y, i),
+    )
+    return Measurement(
+        f"balanced step to Cholesky and solve, d = {d}, T = {T}, n = {n}",
+        float(np.median(steps) / np.median(solves)),
+        bar=1.3,
+        note=f"{1e3 * np.median(steps):.1f} ms",
+    )
 
 
 if __name__ == "__main__":

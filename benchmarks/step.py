@@ -6,26 +6,28 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
-from benchmarks.common import Measurement, copier, interleaved, rows, show, step, timed, warm
+from benchmarks.common import Measurement, copier, interleaved, rows, show, step, warm
 
 TITLE = "A step: partial_fit of one row, then predict of one row"
 
 
 def measure() -> Iterator[Measurement]:
-    for d, T, count, bar in ((4096, 28, 300, 0.6), (1280, 51, 1000, 0.8)):
-        model = warm(d, T, 2 * d)
-        X, y = rows(count, d, T)
-        copies, steps = interleaved(count, copier(d), lambda i, m=model: step(m, X, y, i))  # type: ignore[misc]  # noqa: B023
-        name = f"d = {d}, T = {T}"
-        note = f"{1e3 * steps.mean():.2f} ms"
-        yield Measurement(
-            f"step, {name}, in copies", steps.mean() / copies.mean(), bar=bar, note=note
-        )
-        spread = float(np.percentile(steps, 99) / np.median(steps))
-        yield Measurement(f"step, {name}, 99th percentile to median", spread, bar=4.0)
+    yield from beside_copying(4096, 28, count=300, bar=0.6)
+    yield from beside_copying(1280, 51, count=1000, bar=0.8)
     yield against_solving(1280, 51)
     yield from overhead(256, 10)
     yield predict_alone(1280, 51)
+
+
+def beside_copying(d: int, T: int, count: int, bar: float) -> Iterator[Measurement]:
+    model = warm(d, T, 2 * d)
+    X, y = rows(count, d, T)
+    copies, steps = interleaved(count, copier(d), lambda i: step(model, X, y, i))
+    name, note = f"d = {d}, T = {T}", f"{1e3 * steps.mean():.2f} ms"
+    ratio = float(steps.mean() / copies.mean())
+    yield Measurement(f"step, {name}, in copies", ratio, bar=bar, note=note)
+    spread = float(np.percentile(steps, 99) / np.median(steps))
+    yield Measurement(f"step, {name}, 99th percentile to median", spread, bar=4.0)
 
 
 def against_solving(d: int, T: int, count: int = 60) -> Measurement:
@@ -84,7 +86,7 @@ def overhead(d: int, T: int, count: int = 4000) -> Iterator[Measurement]:
 def predict_alone(d: int, T: int, count: int = 2000) -> Measurement:
     model = warm(d, T, 2 * d)
     X, _ = rows(count, d, T)
-    times = [timed(lambda i=i: model.predict(X[i : i + 1])) for i in range(count)]  # type: ignore[misc]
+    (times,) = interleaved(count, lambda i: lambda: model.predict(X[i : i + 1]))
     return Measurement(f"predict, d = {d}, T = {T}", 1e6 * float(np.median(times)), "µs", 120.0)
 
 

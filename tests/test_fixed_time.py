@@ -10,6 +10,7 @@ from scipy.linalg import lapack
 from newfound import IncrementalRidgeClassifier
 from newfound.gram import Gram, block_rows
 from newfound.inverse import BLOCK_ROWS
+from newfound.solver import RecursiveSolver
 
 WIDTH, CLASSES = 48, 6
 CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")
@@ -72,7 +73,9 @@ def test_the_rows_kept_are_bounded() -> None:
         stream(model, 50, seed)
         (gram,) = model._statistics.grams
         most = max(most, len(gram.rows))
-    inverse = model._solver._inverse  # type: ignore[union-attr]
+    solver = model._solver
+    assert isinstance(solver, RecursiveSolver)
+    inverse = solver._inverse
     assert inverse is not None
     assert most <= block_rows(WIDTH)
     assert len(inverse.pending) == BLOCK_ROWS

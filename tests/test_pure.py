@@ -32,6 +32,12 @@ def test_factors_are_the_papers_up_to_a_common_factor(counts: list[int], recodin
     np.testing.assert_allclose(doubled, factors, rtol=1e-12)
 
 
+def test_classes_without_examples_do_not_show_in_the_factors() -> None:
+    taught = recoding_factors(np.array([8.0, 1.0]), 0.7)
+    announced = recoding_factors(np.array([8.0, 0.0, 1.0, 0.0]), 0.7)
+    np.testing.assert_array_equal(announced, [taught[0], 1.0, taught[1], 1.0])
+
+
 def test_factors_do_not_underflow_with_many_uneven_classes() -> None:
     masses = np.logspace(0, 9, 2000)
     factors = recoding_factors(masses, 1.0)

@@ -18,6 +18,7 @@ import safetensors.numpy
 import newfound
 from newfound import IncrementalRidgeClassifier, ModelFileError, file_format, gram, statistics
 from newfound.gram import Gram
+from newfound.solver import RecursiveSolver
 from tests.streams import assert_same_scores
 
 RNG = np.random.default_rng(0)
@@ -60,11 +61,13 @@ def test_the_drift_of_a_single_class_is_watched_too() -> None:
     model = IncrementalRidgeClassifier(penalty=1e-8)
     for row in RNG.normal(size=(500, 10)):
         model.partial_fit(row[None], ["a"])
-    inverse = model._solver._inverse  # type: ignore[union-attr]
+    solver = model._solver
+    assert isinstance(solver, RecursiveSolver)
+    inverse = solver._inverse
     assert inverse is not None
     inverse.fold()
     inverse.matrix *= 1.001
-    assert model._solver.drift() > 1e-4  # type: ignore[union-attr]
+    assert solver.drift() > 1e-4
 
 
 def test_questions_from_many_threads_change_no_sums(tmp_path: Path) -> None:

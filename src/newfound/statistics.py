@@ -35,8 +35,8 @@ def with_room(columns: Floats, needed: int) -> Floats:
 class Statistics:
     """Sums over labelled rows: add, remove, merge; order and grouping never matter.
 
-    Every method that changes something first does all that can fail, so that a row is either
-    in all the sums or in none.
+    Adding, removing, dropping and renaming first do all that can fail, so that a row is either in
+    all the sums or in none. Merging does not: merge into a copy.
 
     Parameters
     ----------
@@ -107,12 +107,6 @@ class Statistics:
         for gram in self.grams:
             product += gram.times(columns)
         return product
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory held by the sums."""
-        arrays = (self.counts, self.labels, self._cross, self._dropped)
-        return sum(array.nbytes for array in arrays) + sum(gram.nbytes for gram in self.grams)
 
     def position(self, label: Any) -> int:
         """Return where a class stands, or raise ValueError if there is none of that name."""
