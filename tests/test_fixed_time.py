@@ -8,8 +8,8 @@ import pytest
 from scipy.linalg import lapack
 
 from newfound import IncrementalRidgeClassifier
-from newfound.gram import Gram, block_rows
-from newfound.inverse import BLOCK_ROWS
+from newfound.gram import BLOCK_ROWS, Gram
+from newfound.inverse import PENDING_ROWS
 from newfound.solver import RecursiveSolver
 
 WIDTH, CLASSES = 48, 6
@@ -77,8 +77,8 @@ def test_the_rows_kept_are_bounded() -> None:
     assert isinstance(solver, RecursiveSolver)
     inverse = solver._inverse
     assert inverse is not None
-    assert most <= block_rows(WIDTH)
-    assert len(inverse.pending) == BLOCK_ROWS
+    assert most <= BLOCK_ROWS
+    assert len(inverse.pending) == PENDING_ROWS[np.dtype(np.float64)]
 
 
 def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,5 +90,5 @@ def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.Mon
         return original(self, X, *arguments)
 
     monkeypatch.setattr(Gram, "_prepare_fold", counting)
-    stream(IncrementalRidgeClassifier(), 50 * block_rows(WIDTH) + 1, seed=0)
-    assert folds == [block_rows(WIDTH)] * 50
+    stream(IncrementalRidgeClassifier(), 50 * BLOCK_ROWS + 1, seed=0)
+    assert folds == [BLOCK_ROWS] * 50

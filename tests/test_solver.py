@@ -79,7 +79,7 @@ def test_the_drift_of_a_good_stream_is_rounding() -> None:
 
 @pytest.mark.parametrize("what", ["inverse", "weights"])
 def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
-    X, y = sample(1000, width=20)
+    X, y = sample(500 + 2 * CHECK_EVERY, width=20)
     both = Taught(20)
     for i in range(500):
         both.learn(X[i : i + 1], y[i : i + 1])

@@ -13,23 +13,17 @@ from newfound.products import times
 Floats = NDArray[np.float64]
 Parts = tuple[Floats, Floats, Floats]
 
+# Rows that wait until one pass over the matrix adds them all. More is faster on average; less is
+# kinder to the one step in which that happens.
+BLOCK_ROWS = 16
 # Columns settled at a time, so that no single step is slow.
 STRIP_COLUMNS = 32
+# Of a matrix plus its transpose, what makes a lower triangle of both: the diagonal counts once.
+_ONCE = np.tri(STRIP_COLUMNS) - 0.5 * np.eye(STRIP_COLUMNS)
 # Rows whose squares numpy adds one after the other before they are added exactly.
 SQUARED_ROWS = 128
 # Rows converted to float64 at a time when a large batch has another type.
 CHUNK_ROWS = 4096
-
-
-def block_rows(width: int) -> int:
-    """Return how many rows wait until one pass over the matrix adds them all.
-
-    More is faster on average; less is kinder to the one step in which that happens.
-
-    >>> block_rows(1280), block_rows(4096)
-    (32, 16)
-    """
-    return 32 if width <= 2048 else 16
 
 
 def add_exactly(total: Floats, dropped: Floats, term: Floats) -> None:
@@ -89,10 +83,9 @@ def settle(sums: Floats, start: int, stop: int) -> None:
     for left in range(start, stop, STRIP_COLUMNS):
         right = min(left + STRIP_COLUMNS, stop)
         block, recent = sums[left:right, left:right], sums[left:right, right:]
-        on_diagonal = np.tril(block) + np.triu(block, 1).T
         sums[right:, left:right] += recent.T
         recent[:] = 0.0
-        block[:] = on_diagonal
+        block[:] = (block + block.T) * _ONCE[: right - left, : right - left]
 
 
 class Gram:
@@ -104,8 +97,8 @@ class Gram:
         Number of features.
     raw_limit : int, optional
         Rows are held as they are until there are more than this many; only then is a
-        width x width matrix made. Later rows wait in blocks of `block_rows(width)`, which is the
-        default here, too.
+        width x width matrix made. Later rows wait in blocks of sixteen, which is the default
+        here, too.
     recent_apart : bool, default=False
         Keep the sum of recent rows apart from that of older ones, in the triangle of the matrix
         that symmetry leaves free: rounding errors then grow with the sixth root of the number
@@ -130,8 +123,7 @@ class Gram:
         self, width: int, raw_limit: int | None = None, recent_apart: bool = False
     ) -> None:
         self.width = width
-        self.block = block_rows(width)
-        self.raw_limit = self.block if raw_limit is None else raw_limit
+        self.raw_limit = BLOCK_ROWS if raw_limit is None else raw_limit
         self.recent_apart = recent_apart
         self.rows = np.empty((0, width))
         self.waiting = 0
@@ -172,14 +164,14 @@ class Gram:
             capacity = min(self.raw_limit, max(needed, 2 * len(self.rows)))
             return partial(self._append, X, self._with_capacity(capacity))
         parts = self._parts()
-        rows = self._with_capacity(self.block)
-        if len(X) > self.block:
+        rows = self._with_capacity(BLOCK_ROWS)
+        if len(X) > BLOCK_ROWS:
             fold = self._prepare_fold(X, 1.0, parts)
             return partial(self._take_in, None, rows, self.waiting, fold)
         if needed <= len(rows):
             return partial(self._take_in, X, rows, self.waiting, partial(self._hold, parts))
         fold = self._prepare_fold(self.waiting_rows, 1.0, parts)
-        shorter = rows if len(rows) == self.block else np.empty((self.block, self.width))
+        shorter = rows if len(rows) == BLOCK_ROWS else np.empty((BLOCK_ROWS, self.width))
         return partial(self._take_in, X, shorter, 0, fold)
 
     def remove(self, X: NDArray[np.floating]) -> None:

@@ -8,8 +8,9 @@ from scipy.linalg import blas, lapack
 
 from newfound.gram import Floats
 
-# Changes by one row wait until this many can be made by one pass over the matrix.
-BLOCK_ROWS = 16
+# Changes by one row wait until this many can be made by one pass over the matrix. More would cost
+# float64 a longer pass, and hardly save any: 16 are bound by arithmetic already.
+PENDING_ROWS = {np.dtype(np.float64): 16, np.dtype(np.float32): 32}
 # How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
 COMING_MARGIN = 1e4
 GOING_MARGIN = 1e7
@@ -42,8 +43,8 @@ LIMITS = {
 class Inverse:
     """The inverse of a positive definite matrix A, in float64 or in float32.
 
-    Adding one row z to A costs one product with the matrix; the rank-one change of it waits,
-    sixteen at a time, for one pass over the matrix.
+    Adding one row z to A costs one product with the matrix; the rank-one change of it waits, until
+    there are sixteen (in float32, thirty-two), for one pass over the matrix.
 
     Parameters
     ----------
@@ -61,29 +62,21 @@ class Inverse:
     """
 
     # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
-    # diagonal: of matrix, at hand; not negative, whatever rounding did.
+    # diagonal: of matrix, at hand; not negative, whatever rounding did. largest: in it.
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
-        self.pending = np.zeros((BLOCK_ROWS, len(matrix)), dtype=dtype)
+        self.pending = np.zeros((PENDING_ROWS[self.matrix.dtype], len(matrix)), dtype=dtype)
         self.waiting = 0
         self.limits = LIMITS[self.matrix.dtype]
-        self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
-
-    @property
-    def is_single(self) -> bool:
-        """Whether it is carried in float32."""
-        return bool(self.matrix.dtype == np.float32)
+        self.is_single = self.matrix.dtype == np.float32
+        self.eps = float(np.finfo(self.matrix.dtype).eps)
+        self._note_diagonal()
 
     @property
     def is_writeable(self) -> bool:
         """Whether it may be changed, and is not mapped read-only from a file."""
         return bool(self.matrix.flags.writeable and self.pending.flags.writeable)
-
-    @property
-    def eps(self) -> float:
-        """Rounding unit of the precision it is carried in."""
-        return float(np.finfo(self.matrix.dtype).eps)
 
     def times(self, columns: Floats) -> Floats:
         """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
@@ -113,11 +106,15 @@ class Inverse:
         """
         product = self.times(z)
         pivot = 1.0 + float(z @ product)
-        if not COMING_MARGIN * self._rounding(z) < pivot < self.limits.largest_pivot:
+        # First a bound that is cheap, for it is hardly ever passed.
+        rounding = self.eps * self.largest * float(z @ z)
+        if COMING_MARGIN * rounding >= pivot:
+            rounding = float(self._rounding(z))
+        if not COMING_MARGIN * rounding < pivot < self.limits.largest_pivot:
             return None
         np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
         self.waiting += 1
-        if self.waiting == BLOCK_ROWS:
+        if self.waiting == len(self.pending):
             self.fold()
         return product, pivot
 
@@ -145,7 +142,11 @@ class Inverse:
     def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
         syrk = blas.ssyrk if self.is_single else blas.dsyrk
         syrk(-sign, rows.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
+        self._note_diagonal()
+
+    def _note_diagonal(self) -> None:
         self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
+        self.largest = float(self.diagonal.max())
 
     def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
         """Tell whether pivots are neither extreme nor made of rounding errors."""

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-# Entries of a matrix that stays in the cache of one core, and up to which OpenBLAS multiplies a
-# vector, or adds a rank-one term, with one thread.
+# Entries of a matrix that stays in the cache of one core, and up to which OpenBLAS adds a rank-one
+# term with one thread.
 SMALL = 2**18
-ONE_THREAD_TIMES = 9215
 ONE_THREAD_OUTER = 2**15
 
 
@@ -29,18 +28,13 @@ def times(matrix: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[n
     >>> times(np.array([[1.0, 2.0], [3.0, 4.0]]), np.ones(2))
     array([3., 7.])
     """
-    product: NDArray[np.float64] = np.zeros(len(matrix))
-    if not matrix.size:
-        return product
-    if matrix.flags.f_contiguous and not matrix.flags.c_contiguous:
-        product = blas.dgemv(1.0, matrix, vector)
-    elif matrix.size > SMALL:
+    product: NDArray[np.float64]
+    if matrix.flags.c_contiguous and matrix.size <= SMALL:
+        product = np.vecdot(matrix, vector)  # one row at a time: too short for threads
+    elif matrix.flags.c_contiguous:
         product = blas.dgemv(1.0, matrix.T, vector, trans=1)
     else:
-        height = max(1, ONE_THREAD_TIMES // matrix.shape[1])
-        for top in range(0, len(matrix), height):
-            part = slice(top, top + height)
-            product[part] = blas.dgemv(1.0, matrix[part].T, vector, trans=1)
+        product = blas.dgemv(1.0, matrix, vector)
     return product
 
 

@@ -26,8 +26,11 @@ def recoding_factors(masses: NDArray[np.floating], recoding: float) -> NDArray[n
     >>> recoding_factors(np.array([8.0, 1.0, 0.0]), recoding=0.5)
     array([0.75      , 2.12132034, 1.        ])
     """
-    masses = np.asarray(masses, dtype=np.float64)
-    factors = np.ones(len(masses))
+    factors: NDArray[np.float64]
     taught = masses > 0
-    factors[taught] = masses.sum() / (np.count_nonzero(taught) * masses[taught])
-    return factors**recoding
+    if taught.all():
+        factors = (masses.sum() / (len(masses) * masses)) ** recoding
+    else:
+        factors = np.ones(len(masses))
+        factors[taught] = recoding_factors(masses[taught], recoding)
+    return factors

@@ -11,7 +11,7 @@ from newfound.products import add_outer, norm, times
 from newfound.statistics import Index, Rows, Statistics, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
-CHECK_EVERY = 128
+CHECK_EVERY = 256
 # Where among them: not in a step that also folds rows into the inverse or into the sums.
 CHECK_OFFSET = 4
 # How often the drift right after a rebuild may grow before the next.

@@ -139,10 +139,9 @@ class Statistics:
     def add(self, X: Rows, index: Index, labels: Labels) -> None:
         """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new."""
         old, new = self.n_classes, len(labels) - self.n_classes
-        counts = np.zeros(len(labels), dtype=np.int64)
-        counts[:old] = self.counts
+        counts = np.pad(self.counts, (0, new)) if new else self.counts.copy()
         if len(index) == 1:
-            counts[index] += 1
+            counts[index[0]] += 1
         else:
             counts += np.bincount(index, minlength=len(labels))
         grams = self.grams
