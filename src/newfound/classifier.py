@@ -2,7 +2,7 @@
 
 import copy
 import os
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from newfound.recoding import recoding_factors
 from newfound.settings import ClassWeight, Settings, checked_settings
 from newfound.simplex import project_on_simplex
 from newfound.solver import NotTaughtError, RecursiveSolver
-from newfound.statistics import Counts, Statistics
+from newfound.statistics import Counts, Index, Rows, Statistics
 
 Solver = RecursiveSolver | RebalancedSolver
 
@@ -77,6 +77,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     >>> model.forget([[0.0, 1.0]], ["ball"]).classes_
     array(['cup', 'mug'], dtype='<U4')
     """
+
+    _LEARNED: ClassVar = ("_statistics", "_derived")
 
     _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
     _derived: tuple[Any, Solver]  # what follows from the sums, and for which settings
@@ -158,12 +160,18 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         >>> model.forget([[0.9]], ["mug"]).class_count_
         array([1, 1])
         """
-        statistics, solver = self._taught(), self._current_solver()
+        statistics = self._taught()
         y = checked_labels(X, y)
         rows = checked_rows(self, X, reset=False)
         for label in np.unique(y).tolist():
             statistics.position(label)
         index, _ = statistics.locate(y)
+        self._take_out(rows, index)
+        return self._settle()
+
+    def _take_out(self, rows: Rows, index: Index) -> None:
+        """Forget rows (m, d) of classes `index` (m,), all or none."""
+        statistics, solver = self._statistics, self._current_solver()
         remove = statistics.prepare_removal(rows, index)
         try:
             solver.forget(rows, index)
@@ -173,7 +181,6 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         except BaseException:
             solver.discard()
             raise
-        return self._settle()
 
     def forget_class(self, label: Any) -> Self:
         """Take back all examples of one class, exactly as if they had never been taught.
@@ -210,7 +217,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         statistics = self._taught()
         before = statistics.n_classes
         statistics.rename(old, as_labels([new], "new"))
-        if statistics.n_classes < before or isinstance(self._solver, RebalancedSolver):
+        if statistics.n_classes < before or statistics.per_class:
             self._solver.discard()
         return self
 
@@ -231,12 +238,11 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         theirs = getattr(other, "_statistics", None)
         if theirs is None:
             return self
-        settings = self._settings()
         names = _common_names(self, other)
         # On a copy, so that whatever goes wrong, this model stays whole.
         ours = copy.deepcopy(getattr(self, "_statistics", None))
         if ours is None:
-            ours = Statistics(theirs.width, per_class=settings.class_weight is not None)
+            ours = Statistics(theirs.width, per_class=self._settings().class_weight is not None)
         ours.merge(theirs)
         return self._adopt(ours, names)
 
@@ -335,14 +341,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         ...     model.save(os.path.join(folder, "kitchen.newfound"))
         """
         self._taught()
-        names = getattr(self, "feature_names_in_", None)
-        contents = file_format.Contents(
-            estimator=type(self).__name__,
-            parameters=self._settings().to_json(),
-            statistics=self._current_solver().statistics,
-            feature_names=None if names is None else list(map(str, names)),
-        )
-        file_format.write(path, contents)
+        file_format.write(path, self._contents())
 
     @property
     def classes_(self) -> Labels:
@@ -398,7 +397,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         try:
             rows = checked_rows(self, X, reset=anew)
             if anew:
-                self._statistics = Statistics(rows.shape[1], settings.class_weight is not None)
+                self._begin(rows, settings)
             statistics, solver = self._statistics, self._current_solver(settings)
             index, known = statistics.locate(everything)
             index = index[len(everything) - len(labels) :]
@@ -407,8 +406,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
         try:
-            solver.learn(rows, index, known)
-            statistics.add(rows, index, known)
+            self._take_in(rows, index, known)
         except BaseException:
             # The sums are as they were; what the solver has learned of the rows is not.
             self.__dict__.clear()
@@ -416,6 +414,15 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             solver.discard()
             raise
         return self
+
+    def _begin(self, rows: Rows, settings: Settings) -> None:
+        """Be as new, about to learn these rows."""
+        self._statistics = Statistics(rows.shape[1], settings.class_weight is not None)
+
+    def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
+        """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
+        self._solver.learn(rows, index, known)
+        self._statistics.add(rows, index, known)
 
     def _settings(self) -> Settings:
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
@@ -429,29 +436,43 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             or solver.statistics is not self._statistics
             or made_for != settings.that_matter_to_solvers
         ):
-            solver = solver_for(self._statistics, settings)
+            solver = self._make_solver(self._statistics, settings)
             self._derived = (settings.that_matter_to_solvers, solver)
         return solver
+
+    def _make_solver(self, statistics: Statistics, settings: Settings) -> Solver:
+        return solver_for(statistics, settings)
 
     def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
         """Replace everything taught by what these sums hold."""
         settings = self._settings()
-        self._derived = (settings.that_matter_to_solvers, solver_for(statistics, settings))
+        self._derived = (settings.that_matter_to_solvers, self._make_solver(statistics, settings))
         self._statistics = statistics
         self.n_features_in_ = statistics.width
         if feature_names is not None:
             self.feature_names_in_ = np.array(feature_names, dtype=object)
         return self
 
+    def _contents(self) -> file_format.Contents:
+        """Return what is to be saved."""
+        names = getattr(self, "feature_names_in_", None)
+        return file_format.Contents(
+            estimator=type(self).__name__,
+            parameters=self._settings().to_json(),
+            statistics=self._current_solver().statistics,
+            feature_names=None if names is None else list(map(str, names)),
+        )
+
+    @classmethod
+    def _from_contents(cls, contents: file_format.Contents) -> Self:
+        """Return the model that `_contents` was asked of, or raise ValueError."""
+        model = cls(**Settings.from_json(contents.parameters)._asdict())
+        return model._adopt(contents.statistics, contents.feature_names)
+
     def _settle(self) -> Self:
         """Be as new once nothing is left."""
         if not self._statistics.total:
-            for name in (
-                "_statistics",
-                "_derived",
-                "n_features_in_",
-                "feature_names_in_",
-            ):
+            for name in (*self._LEARNED, "n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
         return self
 

@@ -5,11 +5,14 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import safetensors.numpy
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from newfound.labels import as_labels
@@ -17,6 +20,7 @@ from newfound.statistics import Statistics
 
 FORMAT = 1
 _KEY = "newfound"
+_SELECTION = "selection."
 _NO_DIGEST = "0" * 64
 
 
@@ -31,6 +35,7 @@ class Contents(NamedTuple):
     parameters: dict[str, Any]
     statistics: Statistics
     feature_names: list[str] | None
+    selection: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what selection keeps, if any
 
 
 def write(path: str | os.PathLike[str], contents: Contents) -> None:
@@ -52,7 +57,9 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     }
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
     metadata = {_KEY: json.dumps(header, allow_nan=False)}
-    data = bytearray(safetensors.numpy.save(_tensors(statistics), metadata))
+    tensors = _tensors(statistics)
+    tensors |= {_SELECTION + name: tensor for name, tensor in contents.selection.items()}
+    data = bytearray(safetensors.numpy.save(tensors, metadata))
     place = _digest_place(data, _NO_DIGEST)
     data[place : place + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
     _replace(Path(os.path.realpath(path)), data)
@@ -63,12 +70,18 @@ def read(path: str | os.PathLike[str]) -> Contents:
     data = Path(path).read_bytes()
     try:
         header = _verified_header(data)
-        statistics = _statistics(header, safetensors.numpy.load(data))
+        tensors = safetensors.numpy.load(data)
+        selection = {
+            name.removeprefix(_SELECTION): tensors.pop(name)
+            for name in sorted(tensors)
+            if name.startswith(_SELECTION)
+        }
+        statistics = _statistics(header, tensors)
         names = header["feature_names"]
         if names is not None:
             _require(isinstance(names, list) and len(names) == statistics.width, "feature names")
             _require(all(isinstance(name, str) for name in names), "feature names")
-        return Contents(header["estimator"], header["parameters"], statistics, names)
+        return Contents(header["estimator"], header["parameters"], statistics, names, selection)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
     except Exception as error:  # whatever a file that is not ours makes the parsers do

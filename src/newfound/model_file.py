@@ -4,7 +4,6 @@ import os
 
 from newfound import file_format
 from newfound.classifier import IncrementalRidgeClassifier
-from newfound.settings import Settings
 
 
 def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
@@ -32,13 +31,14 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     array(['cup', 'mug'], dtype='<U3')
     """
     contents = file_format.read(path)
-    if contents.estimator != IncrementalRidgeClassifier.__name__:
+    kinds = {kind.__name__: kind for kind in (IncrementalRidgeClassifier,)}
+    kind = kinds.get(str(contents.estimator))
+    if kind is None:
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: holds a {contents.estimator}, which this version does not know"
         )
     try:
-        model = IncrementalRidgeClassifier(**Settings.from_json(contents.parameters)._asdict())
-        return model._adopt(contents.statistics, contents.feature_names)
+        return kind._from_contents(contents)
     except (ValueError, TypeError, KeyError) as error:
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: damaged: its parameters are not a model's ({error})"

@@ -1,7 +1,7 @@
 """Weights of the class-weighted loss: exact at every question, in a time independent of n."""
 
 import numpy as np
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
 from newfound.gram import Floats, add_products, second_moment
 from newfound.labels import Labels
@@ -69,6 +69,11 @@ class RebalancedSolver:
         half = blas.dtrsm(1.0, solution.factor, Z.T, lower=1)
         values: Floats = np.einsum("ij,ij->j", half, half)
         return values + 1 / self.masses.sum() if self.fit_intercept else values
+
+    def inverse_times(self, columns: Floats) -> Floats:
+        """Return A^-1 times `columns`, shape (d, k)."""
+        product: Floats = lapack.dpotrs(self._current().factor, columns, lower=1)[0]
+        return product
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do.

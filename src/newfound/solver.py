@@ -94,6 +94,10 @@ class RecursiveSolver:
         values = inverse.quadratic(X - self._mean)
         return values + 1 / self.statistics.total if self.fit_intercept else values
 
+    def inverse_times(self, columns: Floats) -> Floats:
+        """Return A^-1 times `columns`, shape (d, k)."""
+        return self._current().times(columns)
+
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do.
 

@@ -1,0 +1,106 @@
+"""The rules by which penalty and recoding are chosen, given how the voters fare under each."""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from newfound.gram import Floats
+
+# Two accuracies that differ by less are the same but for rounding.
+ROUNDING = 1e-12
+
+
+class Choice(NamedTuple):
+    """Which penalty, and which recoding for each class."""
+
+    penalty: int  # its place among the candidates
+    recoding: Floats  # shape (T,)
+
+
+def standard_error(differences: Floats) -> Floats:
+    """Return the standard error of the mean over the last axis; 0 if that has but one entry.
+
+    >>> standard_error(np.array([0.0, 0.2]))
+    array(0.1)
+    """
+    n = differences.shape[-1]
+    error = differences.std(axis=-1, ddof=1) / np.sqrt(n) if n > 1 else differences[..., 0] * 0.0
+    return np.asarray(error)
+
+
+def paper_rule(table: Floats, tolerance: float | Literal["one-se"]) -> tuple[int, int]:
+    """Return the places of penalty and recoding by the paper's rule (its section VI-C).
+
+    For every recoding its best penalty; then the largest recoding that is not worse than the
+    first, which is 0, by more than the tolerance.
+
+    Parameters
+    ----------
+    table : ndarray of shape (K, A, C)
+        Accuracy of each voting class, for each penalty and each recoding, rising from 0.
+    tolerance : float or "one-se"
+        An allowance, or one standard error of the difference over the voting classes.
+
+    Examples
+    --------
+    >>> table = np.array([[[0.8], [0.8], [0.7]], [[0.7], [0.8], [0.75]]])
+    >>> paper_rule(table, 0.0), paper_rule(table, 0.05)
+    ((0, 1), (1, 2))
+    """
+    best = table.mean(axis=2).argmax(axis=0)
+    lost = table[best[0], 0] - table[best, np.arange(len(best))]
+    allowed = standard_error(lost) if tolerance == "one-se" else tolerance
+    recoding = int(np.flatnonzero(lost.mean(axis=1) <= allowed + ROUNDING)[-1])
+    return int(best[recoding]), recoding
+
+
+def what_if_rule(table: Floats, present: Floats) -> tuple[int, list[int]]:
+    """Return the place of the penalty, and that of the recoding for each pretended count.
+
+    The penalty is the best for the counts at hand, each count under its own best recoding. The
+    recoding is the strongest that is not worse than the best by more than one standard error,
+    over classes, of the difference: the rare class gets whatever costs nobody else measurably.
+
+    Parameters
+    ----------
+    table : ndarray of shape (M, K, A, C)
+        Accuracy of each known class, for each pretended count, penalty and recoding.
+    present : ndarray of shape (M,)
+        How many of the rare classes at hand are near each of the counts.
+
+    Examples
+    --------
+    >>> table = np.array([[[[0.5, 0.9], [0.9, 0.9], [0.9, 0.8], [0.2, 0.1]]]])
+    >>> what_if_rule(table, np.ones(1))
+    (0, [2])
+    """
+    means = table.mean(axis=3)
+    penalty = int((present @ means.max(axis=2)).argmax())
+    chosen = []
+    for of_count, mean in zip(table[:, penalty], means[:, penalty], strict=True):
+        lost = of_count[mean.argmax()] - of_count
+        good = lost.mean(axis=1) <= standard_error(lost) + ROUNDING
+        chosen.append(int(np.flatnonzero(good)[-1]))
+    return penalty, chosen
+
+
+def nearness(counts: Floats, ladder: Floats) -> Floats:
+    """Return how many of the counts are near each rung: each is shared by the two around it.
+
+    >>> nearness(np.array([1.0, 6.0, 999.0]), np.array([1.0, 4.0, 8.0])).round(2)
+    array([1.  , 0.42, 1.58])
+    """
+    shares = np.zeros(len(ladder))
+    for rung in range(len(ladder)):
+        here = np.arange(len(ladder)) == rung
+        shares[rung] = np.interp(np.log(counts), np.log(ladder), here.astype(float)).sum()
+    return shares
+
+
+def nearest(values: Floats, wanted: float) -> int:
+    """Return the place of the value nearest to the one wanted.
+
+    >>> nearest(np.array([0.0, 0.5, 1.0]), 0.7)
+    1
+    """
+    return int(abs(values - wanted).argmin())
