@@ -7,16 +7,24 @@ if TYPE_CHECKING:
     from newfound.classifier import IncrementalRidgeClassifier as IncrementalRidgeClassifier
     from newfound.file_format import ModelFileError as ModelFileError
     from newfound.model_file import load as load
+    from newfound.selection import IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV
 
 __version__ = "0.1.0"
 
 # Imported on first use: scikit-learn takes a second, and `newfound --help` does not need it.
 _HOME = {
     "IncrementalRidgeClassifier": "newfound.classifier",
+    "IncrementalRidgeClassifierCV": "newfound.selection",
     "ModelFileError": "newfound.file_format",
     "load": "newfound.model_file",
 }
-__all__ = ["IncrementalRidgeClassifier", "ModelFileError", "__version__", "load"]
+__all__ = [
+    "IncrementalRidgeClassifier",
+    "IncrementalRidgeClassifierCV",
+    "ModelFileError",
+    "__version__",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

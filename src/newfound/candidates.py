@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from newfound.gram import Floats
 from newfound.labels import Labels
 from newfound.rebalancing import RebalancedSolver
 from newfound.solver import RecursiveSolver
@@ -10,9 +9,7 @@ from newfound.statistics import Index, Rows, Statistics
 
 
 class Candidates:
-    """Solvers that learn together, one of which is asked.
-
-    Equivalent to the one that is chosen, whichever that is: all are always current.
+    """Solvers that learn and forget together; any of them may be asked.
 
     Parameters
     ----------
@@ -22,7 +19,6 @@ class Candidates:
 
     def __init__(self, solvers: Sequence[RecursiveSolver | RebalancedSolver]) -> None:
         self.solvers = list(solvers)
-        self.chosen = 0
 
     @property
     def statistics(self) -> Statistics:
@@ -33,25 +29,6 @@ class Candidates:
     def penalties(self) -> list[float]:
         """Their penalties, rising."""
         return [solver.penalty for solver in self.solvers]
-
-    @property
-    def masses(self) -> Floats:
-        """What each class weighs in the sums, shape (T,)."""
-        return self.solvers[0].masses
-
-    @property
-    def weights(self) -> Floats:
-        """Weights of the chosen one, shape (d, T), not recoded; must not be written to."""
-        return self.solvers[self.chosen].weights
-
-    @property
-    def intercept(self) -> Floats:
-        """Intercepts of the chosen one, shape (T,), not recoded; must not be written to."""
-        return self.solvers[self.chosen].intercept
-
-    def leverage(self, X: Rows) -> Floats:
-        """Return x'A^-1 x of the chosen one for each row of `X`, shape (m,)."""
-        return self.solvers[self.chosen].leverage(X)
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do."""

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from newfound import file_format
+from newfound.candidates import Candidates
 from newfound.gram import Floats
 from newfound.inputs import checked_labels, checked_rows
 from newfound.labels import Labels, as_labels, join_labels
@@ -78,10 +79,10 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     array(['cup', 'mug'], dtype='<U4')
     """
 
-    _LEARNED: ClassVar = ("_statistics", "_derived")
+    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived")
 
     _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
-    _derived: tuple[Any, Solver]  # what follows from the sums, and for which settings
+    _derived: tuple[Any, Candidates]  # what follows from the sums, and for which settings
 
     def __init__(
         self,
@@ -171,15 +172,15 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _take_out(self, rows: Rows, index: Index) -> None:
         """Forget rows (m, d) of classes `index` (m,), all or none."""
-        statistics, solver = self._statistics, self._current_solver()
+        statistics, candidates = self._statistics, self._candidates()
         remove = statistics.prepare_removal(rows, index)
         try:
-            solver.forget(rows, index)
-            solver.drop(remove())
+            candidates.forget(rows, index)
+            candidates.drop(remove())
         except NotTaughtError:
             raise
         except BaseException:
-            solver.discard()
+            candidates.discard()
             raise
 
     def forget_class(self, label: Any) -> Self:
@@ -202,7 +203,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
             )
         statistics.drop(np.array([place]))
-        self._solver.discard()
+        self._derived[1].discard()
         return self._settle()
 
     def rename_class(self, old: Any, new: Any) -> Self:
@@ -218,7 +219,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         before = statistics.n_classes
         statistics.rename(old, as_labels([new], "new"))
         if statistics.n_classes < before or statistics.per_class:
-            self._solver.discard()
+            self._derived[1].discard()
         return self
 
     def merge(self, other: "IncrementalRidgeClassifier") -> Self:
@@ -238,12 +239,15 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         theirs = getattr(other, "_statistics", None)
         if theirs is None:
             return self
-        names = _common_names(self, other)
+        names = common_names(self, other)
         # On a copy, so that whatever goes wrong, this model stays whole.
         ours = copy.deepcopy(getattr(self, "_statistics", None))
         if ours is None:
             ours = Statistics(theirs.width, per_class=self._settings().class_weight is not None)
         ours.merge(theirs)
+        rows, labels = other._held_rows()
+        if len(rows):
+            ours.add(rows, *ours.locate(labels))
         return self._adopt(ours, names)
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -319,7 +323,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         array([0.01, 1.  ])
         """
         self._taught()
-        leverage = self._current_solver().leverage(checked_rows(self, X, reset=False))
+        leverage = self._answering()[0].leverage(checked_rows(self, X, reset=False))
         # h / (1 + h), in a form that survives an infinite h.
         return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
@@ -361,14 +365,14 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
-        dtype, solver = self._taught().dtype, self._current_solver()
-        return (solver.weights * self._factors(solver)).T.astype(dtype)
+        dtype, (solver, factors) = self._taught().dtype, self._answering()
+        return (solver.weights * factors).T.astype(dtype)
 
     @property
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
-        dtype, solver = self._taught().dtype, self._current_solver()
-        return (solver.intercept * self._factors(solver)).astype(dtype)
+        dtype, (solver, factors) = self._taught().dtype, self._answering()
+        return (solver.intercept * factors).astype(dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -398,7 +402,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             rows = checked_rows(self, X, reset=anew)
             if anew:
                 self._begin(rows, settings)
-            statistics, solver = self._statistics, self._current_solver(settings)
+            statistics, candidates = self._statistics, self._candidates(settings)
             index, known = statistics.locate(everything)
             index = index[len(everything) - len(labels) :]
         except BaseException:
@@ -411,7 +415,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             # The sums are as they were; what the solver has learned of the rows is not.
             self.__dict__.clear()
             self.__dict__.update(before)
-            solver.discard()
+            candidates.discard()
             raise
         return self
 
@@ -421,37 +425,43 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
         """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
-        self._solver.learn(rows, index, known)
+        self._derived[1].learn(rows, index, known)
         self._statistics.add(rows, index, known)
 
     def _settings(self) -> Settings:
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
 
-    def _current_solver(self, settings: Settings | None = None) -> Solver:
-        """Return a solver for the present sums and parameters: the one there is, if it fits."""
+    def _candidates(self, settings: Settings | None = None) -> Candidates:
+        """Return solvers for the present sums and parameters: those there are, if they fit."""
         settings = settings or self._settings()
-        made_for, solver = getattr(self, "_derived", (None, None))
-        if (
-            solver is None
-            or solver.statistics is not self._statistics
-            or made_for != settings.that_matter_to_solvers
-        ):
-            solver = self._make_solver(self._statistics, settings)
-            self._derived = (settings.that_matter_to_solvers, solver)
-        return solver
+        made_for, candidates = getattr(self, "_derived", (None, None))
+        key = self._key(settings)
+        if candidates is None or candidates.statistics is not self._statistics or made_for != key:
+            candidates = self._make_candidates(self._statistics, settings)
+            self._derived = (key, candidates)
+        return candidates
 
-    def _make_solver(self, statistics: Statistics, settings: Settings) -> Solver:
-        return solver_for(statistics, settings)
+    def _key(self, settings: Settings) -> tuple[Any, ...]:
+        """Return what solvers depend on, beside the sums."""
+        return settings.that_matter_to_solvers
+
+    def _make_candidates(self, statistics: Statistics, settings: Settings) -> Candidates:
+        return Candidates([solver_for(statistics, settings)])
 
     def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
         """Replace everything taught by what these sums hold."""
         settings = self._settings()
-        self._derived = (settings.that_matter_to_solvers, self._make_solver(statistics, settings))
+        candidates = self._make_candidates(statistics, settings)
+        self._derived = (self._key(settings), candidates)
         self._statistics = statistics
         self.n_features_in_ = statistics.width
         if feature_names is not None:
             self.feature_names_in_ = np.array(feature_names, dtype=object)
         return self
+
+    def _held_rows(self) -> tuple[Rows, Labels]:
+        """Return rows that were taught but are not part of the sums, and their labels."""
+        return np.zeros((0, self._statistics.width)), self._statistics.labels[:0]
 
     def _contents(self) -> file_format.Contents:
         """Return what is to be saved."""
@@ -459,7 +469,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         return file_format.Contents(
             estimator=type(self).__name__,
             parameters=self._settings().to_json(),
-            statistics=self._current_solver().statistics,
+            statistics=self._candidates().statistics,
             feature_names=None if names is None else list(map(str, names)),
         )
 
@@ -478,28 +488,31 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def _solver(self) -> Solver:
-        return self._derived[1]
+        return self._derived[1].solvers[0]
 
-    def _factors(self, solver: Solver) -> Floats:
-        return recoding_factors(solver.masses, float(self.recoding))
+    def _answering(self) -> tuple[Solver, Floats]:
+        """Return the solver that answers, and the recoding's factors."""
+        solver = self._candidates().solvers[0]
+        return solver, recoding_factors(solver.masses, float(self.recoding))
 
     def _scores(self, X: Any) -> Floats:
         """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
-        statistics, solver = self._taught(), self._current_solver()
+        statistics, (solver, factors) = self._taught(), self._answering()
         rows = checked_rows(self, X, reset=False)
         if len(rows) == 1:
             products = times(solver.weights.T, rows[0].astype(np.float64, copy=False))[None]
         else:
             products = rows @ solver.weights
-        scores: Floats = (products + solver.intercept) * self._factors(solver)
+        scores: Floats = (products + solver.intercept) * factors
         if not statistics.counts.all():
             scores[:, statistics.counts == 0] = -np.inf
         return scores
 
 
-def _common_names(
+def common_names(
     one: IncrementalRidgeClassifier, other: IncrementalRidgeClassifier
 ) -> list[str] | None:
+    """Return the feature names of two models to be merged, or raise ValueError if they differ."""
     names, others = (getattr(model, "feature_names_in_", None) for model in (one, other))
     if names is not None and others is not None and list(names) != list(others):
         raise ValueError("cannot merge: the two models were taught features of different names")

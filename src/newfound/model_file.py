@@ -4,6 +4,9 @@ import os
 
 from newfound import file_format
 from newfound.classifier import IncrementalRidgeClassifier
+from newfound.selection import IncrementalRidgeClassifierCV
+
+_KINDS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
 
 
 def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
@@ -18,7 +21,7 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
 
     Returns
     -------
-    IncrementalRidgeClassifier
+    IncrementalRidgeClassifier or IncrementalRidgeClassifierCV
         With the sums, the labels and the parameters as they were saved.
 
     Examples
@@ -31,7 +34,7 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     array(['cup', 'mug'], dtype='<U3')
     """
     contents = file_format.read(path)
-    kinds = {kind.__name__: kind for kind in (IncrementalRidgeClassifier,)}
+    kinds = {kind.__name__: kind for kind in _KINDS}
     kind = kinds.get(str(contents.estimator))
     if kind is None:
         raise file_format.ModelFileError(

@@ -1,7 +1,7 @@
 """The estimator's parameters, checked and made plain."""
 
-from collections.abc import Mapping
-from numbers import Real
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -76,6 +76,99 @@ def checked_settings(
             f"class_weight must be None, 'balanced' or a mapping of weights, got {class_weight!r}"
         )
     return Settings(float(penalty), float(recoding), class_weight, bool(fit_intercept))
+
+
+class SelectionSettings(NamedTuple):
+    """Parameters of a choice in the stream that have passed `checked_selection_settings`."""
+
+    penalties: tuple[float, ...] | Literal["auto"]  # rising
+    recodings: tuple[float, ...]  # rising
+    rule: Literal["what-if", "paper"] | None
+    holdout_every: int
+    holdout_cap: int
+    min_class_count: int
+    tolerance: float | Literal["one-se"]
+    validation: Literal["holdout", "progressive"]
+    class_weight: ClassWeight | None
+    fit_intercept: bool
+    random_state: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        shared = Settings(1.0, 0.0, self.class_weight, self.fit_intercept).to_json()
+        return {**self._asdict(), "class_weight": shared["class_weight"]}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "SelectionSettings":
+        """Return the settings that `to_json` gave `values` for."""
+        weight = values["class_weight"]
+        pairs = dict(map(tuple, weight)) if isinstance(weight, list) else weight
+        return checked_selection_settings(**{**values, "class_weight": pairs})
+
+
+def checked_selection_settings(
+    penalties: Any,
+    recodings: Any,
+    rule: Any,
+    holdout_every: Any,
+    holdout_cap: Any,
+    min_class_count: Any,
+    tolerance: Any,
+    validation: Any,
+    class_weight: Any,
+    fit_intercept: Any,
+    random_state: Any,
+) -> SelectionSettings:
+    """Return the parameters as plain Python values, or raise ValueError saying what is wrong."""
+    automatic = isinstance(penalties, str) and penalties == "auto"
+    rising = ("auto",) if automatic else _rising(penalties, "penalties", _SMALLEST, _LARGEST)
+    levels = _rising([recodings] if _is_number(recodings) else recodings, "recodings", 0.0, 1.0)
+    if rule is None and len(levels) > 1:
+        raise ValueError(
+            "rule=None chooses the penalty alone: give recodings one number, such as "
+            f"recodings=0.7, got {len(levels)} of them"
+        )
+    _one_of(rule, "rule", ("what-if", "paper", None))
+    _one_of(validation, "validation", ("holdout", "progressive"))
+    if not (isinstance(tolerance, str) and tolerance == "one-se") and not (
+        _is_number(tolerance) and 0 <= tolerance <= 1
+    ):
+        raise ValueError(f"tolerance must be a number from 0 to 1 or 'one-se', got {tolerance!r}")
+    shared = checked_settings(1.0, 0.0, class_weight, fit_intercept)
+    return SelectionSettings(
+        "auto" if automatic else rising,
+        levels,
+        rule,
+        _whole(holdout_every, "holdout_every", 2),
+        _whole(holdout_cap, "holdout_cap", 2),
+        _whole(min_class_count, "min_class_count", 1),
+        "one-se" if isinstance(tolerance, str) else float(tolerance),
+        validation,
+        shared.class_weight,
+        shared.fit_intercept,
+        _whole(random_state, "random_state", 0),
+    )
+
+
+def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...]:
+    numbers = list(values) if isinstance(values, Iterable) else []
+    if isinstance(values, str) or not numbers or not all(map(_is_number, numbers)):
+        raise ValueError(f"{name} must be numbers, got {values!r}")
+    wrong = [number for number in numbers if not least <= number <= most]
+    if wrong:
+        raise ValueError(f"{name} must be from {least:g} to {most:g}, got {wrong[0]!r}")
+    return tuple(sorted({float(number) for number in numbers}))
+
+
+def _one_of(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
+    if not isinstance(value, str | None) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def _whole(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number from {least}, got {value!r}")
+    return int(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,416 @@
+"""The estimator that chooses its penalty and recoding inside the stream."""
+
+import copy
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound import file_format
+from newfound.candidates import Candidates
+from newfound.choosing import Choice
+from newfound.classifier import IncrementalRidgeClassifier, Solver, common_names
+from newfound.gram import Floats
+from newfound.held_back import HeldBack
+from newfound.labels import Labels, as_labels
+from newfound.rebalancing import solver_for
+from newfound.recoding import recoding_factors
+from newfound.selector import Selector, packed, scale_of, unpacked
+from newfound.settings import (
+    ClassWeight,
+    SelectionSettings,
+    Settings,
+    checked_selection_settings,
+)
+from newfound.statistics import Counts, Index, Rows, Statistics
+
+
+class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
+    """Incremental ridge classifier that chooses penalty and recoding while it learns.
+
+    Nobody knows the right penalty, or how far to raise a class seen three times. This holds every
+    sixth example of a class back and lets these vote. One solver for each penalty is kept current,
+    in fixed time; recodings cost nothing but a product.
+
+    The default rule asks *what if*: what if only three examples had been taught of a class that
+    is known well? The sums tell which penalty and which recoding would then have served all known
+    classes best (docs/selection.md). The answer depends on the number of examples, so every class
+    has its own recoding, which fades as it becomes known.
+
+    Parameters
+    ----------
+    penalties : "auto" or sequence of float, default="auto"
+        Ridge penalties to choose from. "auto" is ten of them, from 10 to 100,000 times the mean
+        square of a feature (around its mean, with an intercept), so that the scale of the
+        features does not matter.
+    recodings : float or sequence of float, default=(0, 0.1, …, 1)
+        Recodings to choose from.
+    rule : "what-if", "paper" or None, default="what-if"
+        "paper" is the strongest recoding under which the voting classes, each recoding with its
+        best penalty, do not fare worse than without recoding. None chooses the penalty alone, for
+        one recoding.
+    holdout_every : int, default=6
+        Every so-manieth example of a class is held back.
+    holdout_cap : int, default=200
+        At most so many of a class are held back at a time. Beyond, every example that was
+        offered a place is equally likely to have one, and those that lose theirs are learned.
+    min_class_count : int, default=30
+        Only classes of which so many examples were taught vote; the others are rare.
+    tolerance : float or "one-se", default=0.0
+        How much the voting accuracy may suffer from recoding under rule "paper": the paper's 0, an
+        allowance, or one standard error of the difference, over classes.
+    validation : "holdout" or "progressive", default="holdout"
+        "progressive" holds back no more than the few examples that the what-ifs need (none, for
+        the other rules). Instead it tests every candidate on every example just before that is
+        learned, and counts, for each class alike and with fading memory, who was right.
+    class_weight : None, "balanced" or mapping of label to float, default=None
+        As in `IncrementalRidgeClassifier`, for every candidate. Under "balanced" there is nothing
+        to recode, and the penalty is chosen alone.
+    fit_intercept : bool, default=True
+    random_state : int, default=0
+        Seed of what is held back once there is too much, and of the what-ifs.
+
+    Attributes
+    ----------
+    penalty_ : float
+        The penalty chosen for now.
+    recoding_ : ndarray of shape (T,)
+        The recoding chosen for now, of each class.
+    validation_scores_ : dict of ndarrays
+        How each candidate fares with the classes that vote, and in the what-ifs.
+    classes_, coef_, intercept_, n_features_in_, feature_names_in_
+        As those of `IncrementalRidgeClassifier`.
+    class_count_, n_samples_seen_
+        Likewise; examples held back are part of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from newfound import IncrementalRidgeClassifierCV
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = IncrementalRidgeClassifierCV().fit(X[:1000], y[:1000])
+    >>> model.score(X[1000:], y[1000:]) > 0.9
+    True
+    """
+
+    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived", "_selector", "_chosen")
+
+    _selector: Selector
+    _chosen: tuple[Any, Candidates, Choice]  # what a choice was made for and of, and the choice
+
+    def __init__(
+        self,
+        penalties: Literal["auto"] | ArrayLike = "auto",
+        recodings: float | ArrayLike = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+        rule: Literal["what-if", "paper"] | None = "what-if",
+        holdout_every: int = 6,
+        holdout_cap: int = 200,
+        min_class_count: int = 30,
+        tolerance: float | Literal["one-se"] = 0.0,
+        validation: Literal["holdout", "progressive"] = "holdout",
+        class_weight: ClassWeight | None = None,
+        fit_intercept: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.penalties = penalties
+        self.recodings = recodings
+        self.rule = rule
+        self.holdout_every = holdout_every
+        self.holdout_cap = holdout_cap
+        self.min_class_count = min_class_count
+        self.tolerance = tolerance
+        self.validation = validation
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def forget_class(self, label: Any) -> Self:
+        """Take back all examples of one class, as `IncrementalRidgeClassifier.forget_class`.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifierCV(class_weight="balanced")
+        >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
+        array(['cup'], dtype='<U3')
+        """
+        super().forget_class(label)
+        if hasattr(self, "_selector"):  # unless that was the last class
+            self._drop_traces()
+        return self
+
+    def rename_class(self, old: Any, new: Any) -> Self:
+        """Give a class another label; if a class has that label already, the two become one.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0], [0.9]], ["a", "b", "B"])
+        >>> model.rename_class("B", "b").classes_
+        array(['a', 'b'], dtype='<U1')
+        """
+        settings = self._selection_settings()
+        super().rename_class(old, new)
+        selector, label = self._selector, as_labels([new], "new").tolist()[0]
+        if label != old:
+            held = selector.held.renamed(old, label)
+            selector.held, rows, labels = held.merged(HeldBack(0), selector.cap(settings))
+            selector.progress.rename(old, label)
+            selector.work = None
+            selector.revision += 1
+            if rows:
+                super()._take_in(np.array(rows), *self._statistics.locate(as_labels(labels)))
+        return self
+
+    def merge(self, other: IncrementalRidgeClassifier) -> Self:
+        """Learn everything another model was taught; classes are matched by label.
+
+        What the other model holds back is held back here, too, as far as there is room; the rest
+        is learned. Parameters of this model stay as they are, and the other is not changed.
+
+        Examples
+        --------
+        >>> one = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> two = IncrementalRidgeClassifierCV().fit([[2.0]], ["jug"])
+        >>> one.merge(two).classes_
+        array(['cup', 'mug', 'jug'], dtype='<U3')
+        """
+        if not isinstance(other, IncrementalRidgeClassifier) or not hasattr(other, "_statistics"):
+            return super().merge(other)
+        settings, names = self._selection_settings(), common_names(self, other)
+        ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 1.0)
+        theirs = getattr(other, "_selector", None) or Selector(HeldBack(0), 1.0)
+        # On copies, so that whatever goes wrong, this model stays whole.
+        statistics = copy.deepcopy(getattr(self, "_statistics", None))
+        if statistics is None:
+            per_class = settings.class_weight is not None
+            statistics = Statistics(other._statistics.width, per_class=per_class)
+        statistics.merge(other._statistics)
+        held, rows, labels = ours.held.merged(theirs.held, ours.cap(settings))
+        if rows:
+            statistics.add(np.array(rows), *statistics.locate(as_labels(labels)))
+        merged = Selector(held, scale_of(statistics, settings.fit_intercept) or 1.0)
+        merged.scaled_at = statistics.total
+        merged.progress = copy.deepcopy(ours.progress)
+        merged.progress.merge(theirs.progress)
+        before = self.__dict__.copy()
+        try:
+            self._selector = merged
+            return self._adopt(statistics, names)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    @property
+    def class_count_(self) -> Counts:
+        """Number of examples of each class, those held back included, shape (T,)."""
+        return self._selector.counts(self._taught())
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of examples taught and not forgotten, those held back included."""
+        return int(self._selector.counts(self._taught()).sum())
+
+    @property
+    def penalty_(self) -> float:
+        """The penalty chosen for now."""
+        self._taught()
+        return self._candidates().penalties[self._choice().penalty]
+
+    @property
+    def recoding_(self) -> Floats:
+        """The recoding chosen for now, of each class, shape (T,)."""
+        self._taught()
+        return self._choice().recoding.copy()
+
+    @property
+    def validation_scores_(self) -> dict[str, NDArray[np.float64]]:
+        """How each candidate fares: columns of a table with one line for each.
+
+        "penalty" and "recoding"; "accuracy", the mean over the classes that vote, NaN if none do;
+        and, under the what-if rule, "what_if", the mean over known classes had some of them been
+        taught as rarely as the rare ones were, NaN while too little is known for that.
+        """
+        statistics, settings = self._taught(), self._selection_settings()
+        candidates, selector, recodings = self._candidates(), self._selector, settings.recodings
+        shape = (len(candidates.solvers), len(recodings))
+        voting = selector.voting(candidates, settings, settings.min_class_count)
+        accuracy = np.full(shape, np.nan) if voting is None else voting.table.mean(axis=2)
+        grid = np.meshgrid(candidates.penalties, recodings, indexing="ij")
+        columns = {"penalty": grid[0], "recoding": grid[1], "accuracy": accuracy}
+        if settings.rule == "what-if":
+            self._choice()
+            columns["what_if"] = np.full(shape, np.nan)
+            schedule = selector.schedule
+            if schedule is not None:
+                rare = selector.rare_counts(statistics, settings)
+                present = schedule.present(rare, settings.min_class_count)
+                columns["what_if"] = np.tensordot(present, schedule.table.mean(axis=3), 1)
+        return {name: np.asarray(column).ravel() for name, column in columns.items()}
+
+    def plot_validation(self, ax: Any = None) -> Any:
+        """Plot the accuracy of rare and of well-known classes against the recoding.
+
+        Under the what-if rule, that of classes pretended as rare as the rare ones at hand, and of
+        the other known ones, for the penalty chosen. Otherwise that of the classes that vote, and
+        of those that do not but have examples held back, each recoding with its best penalty. The
+        choice is marked; where classes have recodings of their own, the range of those of the rare.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> model = IncrementalRidgeClassifierCV().fit(*load_digits(return_X_y=True))
+        >>> model.plot_validation().get_xlabel()
+        'recoding'
+        """
+        from newfound.validation_plot import plot  # matplotlib takes its time, and may be absent
+
+        self._taught()
+        return plot(
+            self._selector,
+            self._candidates(),
+            self._choice(),
+            self._selection_settings(),
+            ax,
+        )
+
+    def _selection_settings(self) -> SelectionSettings:
+        return checked_selection_settings(
+            self.penalties,
+            self.recodings,
+            self.rule,
+            self.holdout_every,
+            self.holdout_cap,
+            self.min_class_count,
+            self.tolerance,
+            self.validation,
+            self.class_weight,
+            self.fit_intercept,
+            self.random_state,
+        )
+
+    def _settings(self) -> Settings:
+        """Return what all candidates share; their penalties are the selector's."""
+        settings = self._selection_settings()
+        return Settings(1.0, 0.0, settings.class_weight, settings.fit_intercept)
+
+    def _key(self, settings: Settings) -> tuple[Any, ...]:
+        penalties = self._selector.penalties(self._selection_settings())
+        return penalties, settings.class_weight, settings.fit_intercept
+
+    def _make_candidates(self, statistics: Statistics, settings: Settings) -> Candidates:
+        penalties = self._selector.penalties(self._selection_settings())
+        return Candidates(
+            [solver_for(statistics, settings._replace(penalty=penalty)) for penalty in penalties]
+        )
+
+    def _begin(self, rows: Rows, settings: Settings) -> None:
+        super()._begin(rows, settings)
+        around = rows.mean(axis=0) if settings.fit_intercept and len(rows) > 1 else 0.0
+        scale = float(np.square(rows - around, dtype=np.float64).mean()) or 1.0
+        self._selector = Selector(HeldBack(self._selection_settings().random_state), scale)
+
+    def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
+        settings, selector = self._selection_settings(), self._selector
+        candidates, labels = self._derived[1], known[index].tolist()
+        plan = selector.held.plan(rows, labels, settings.holdout_every, selector.cap(settings))
+        tested: list[Any] = []
+        if settings.validation == "progressive" and self._statistics.total:
+            familiar = index < self._statistics.n_classes
+            tests = selector.tests(candidates, rows[familiar], index[familiar], settings)
+            tested = [label for label, is_there in zip(labels, familiar, strict=True) if is_there]
+        if len(plan.learned):
+            super()._take_in(plan.learned, index[plan.source], known)
+        elif len(known) > self._statistics.n_classes:  # announced, with a row that is held back
+            candidates.discard()
+            self._statistics.add(plan.learned, index[plan.source], known)
+        plan.commit()
+        selector.revision += 1
+        if tested:
+            selector.progress.count(tested, tests)
+        if not selector.rescale(self._statistics, settings):
+            selector.advance(candidates, settings)
+
+    def _take_out(self, rows: Rows, index: Index) -> None:
+        statistics, selector = self._statistics, self._selector
+        self._candidates()
+        labels = statistics.labels[index].tolist()
+        found, left = selector.held.plan_removal(rows, labels)
+        rows, index = rows[~found], index[~found]
+        # A class all of whose learned rows go lives on in those held back: they are learned.
+        gone = statistics.counts == np.bincount(index, minlength=statistics.n_classes)
+        orphans: list[Any] = []
+        of_class: list[Any] = []
+        for label in statistics.labels[gone & (statistics.counts > 0)].tolist():
+            held = left.rows.get(label, [])
+            orphans += held
+            of_class += [label] * len(held)
+            left.rows[label] = []
+        if orphans:
+            place, known = statistics.locate(as_labels(of_class))
+            super()._take_in(np.array(orphans), place, known)
+        try:
+            if len(rows):
+                super()._take_out(rows, index)
+        except BaseException:
+            if orphans:
+                super()._take_out(np.array(orphans), place)
+            raise
+        selector.held = left
+        self._drop_traces()
+
+    def _drop_traces(self) -> None:
+        """Drop what is kept of classes that are no more."""
+        selector = self._selector
+        selector.revision += 1
+        present = set(self._statistics.labels.tolist())
+        for label in set(selector.held.shown) - present:
+            _, selector.held = selector.held.without(label)
+        for label in set(selector.progress.tests) - present:
+            del selector.progress.tests[label], selector.progress.hits[label]
+
+    def _choice(self) -> Choice:
+        """Return the choice for the present state, made once."""
+        settings, candidates = self._selection_settings(), self._candidates()
+        key = (settings, self._selector.revision)
+        if hasattr(self, "_chosen"):
+            made_for, made_of, choice = self._chosen
+            if made_for == key and made_of is candidates:
+                return choice
+        choice = self._selector.choose(candidates, settings)
+        self._chosen = (key, candidates, choice)
+        return choice
+
+    def _answering(self) -> tuple[Solver, Floats]:
+        candidates, choice = self._candidates(), self._choice()
+        solver = candidates.solvers[choice.penalty]
+        return solver, recoding_factors(solver.masses, choice.recoding)
+
+    def _held_rows(self) -> tuple[Rows, Labels]:
+        labels = self._statistics.labels
+        rows, index = self._selector.held.stacked(labels, self._statistics.width)
+        return rows, labels[index]
+
+    def _contents(self) -> file_format.Contents:
+        return (
+            super()
+            ._contents()
+            ._replace(
+                parameters=self._selection_settings().to_json(),
+                selection=packed(self._selector, self._statistics.labels),
+            )
+        )
+
+    @classmethod
+    def _from_contents(cls, contents: file_format.Contents) -> Self:
+        settings = SelectionSettings.from_json(contents.parameters)
+        model = cls(**settings._asdict())
+        model._selector = unpacked(dict(contents.selection), contents.statistics, settings)
+        return model._adopt(contents.statistics, contents.feature_names)

@@ -1,0 +1,325 @@
+"""What choosing inside the stream keeps, and how it comes to a choice."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.candidates import Candidates
+from newfound.choosing import Choice, nearest, paper_rule
+from newfound.gram import Floats
+from newfound.held_back import HeldBack
+from newfound.labels import Labels
+from newfound.progressive import Progress
+from newfound.recoding import recoding_factors
+from newfound.schedule import Occasion, Schedule, Work
+from newfound.settings import SelectionSettings
+from newfound.statistics import Counts, Index, Rows, Statistics
+from newfound.what_if import accuracies
+
+# Penalties tried by default, in mean squares of a feature.
+PENALTIES = np.logspace(1, 5, 10)
+# The recoding until the stream has said anything, as near as those allowed come to it.
+USUAL_RECODING = 0.7
+# Rows of a class held back for the what-ifs where validation is progressive.
+FEW = 20
+# How often the occasion of a schedule must grow until a new one is begun, a piece with every call
+# that learns; and until a question waits for it.
+RENEW, RENEW_NOW = 2.0, 4.0
+
+
+class Voting(NamedTuple):
+    """How the classes that vote fare as things are."""
+
+    table: Floats  # accuracy, shape (K, A, C)
+    classes: Index  # which classes those are, shape (C,)
+
+
+class Selector:
+    """Examples held back, tests counted, and what the what-ifs said: all that a choice rests on.
+
+    Parameters
+    ----------
+    held : HeldBack
+    scale : float
+        Mean square of a feature, which the default penalties are multiples of.
+    """
+
+    # scaled_at: number of examples at which `scale` was looked at last.
+    # schedule, work: what the what-ifs said, and what they are about to say.
+    # plain: number of examples and place of the penalty, when it was last chosen without them.
+    # revision: goes up whenever anything was learned or forgotten.
+
+    def __init__(self, held: HeldBack, scale: float) -> None:
+        self.held = held
+        self.scale = scale
+        self.scaled_at = 0
+        self.progress = Progress()
+        self.schedule: Schedule | None = None
+        self.work: Work | None = None
+        self.plain: tuple[int, int] | None = None
+        self.revision = 0
+
+    def penalties(self, settings: SelectionSettings) -> tuple[float, ...]:
+        """Return the penalties of the candidates, rising."""
+        if settings.penalties != "auto":
+            return settings.penalties
+        return tuple(np.clip(self.scale * PENALTIES, 1e-100, 1e100).tolist())
+
+    def rescale(self, statistics: Statistics, settings: SelectionSettings) -> bool:
+        """Look at the scale of the features whenever there are twice as many examples.
+
+        Returns whether it was off by more than a factor of two, and so the penalties change.
+        """
+        if settings.penalties != "auto" or statistics.total < 2 * self.scaled_at:
+            return False
+        self.scaled_at = statistics.total
+        scale = scale_of(statistics, settings.fit_intercept)
+        if not scale or 0.5 <= scale / self.scale <= 2:
+            return False
+        self.scale = scale
+        self.progress, self.schedule, self.work, self.plain = Progress(), None, None, None
+        return True
+
+    def cap(self, settings: SelectionSettings) -> int:
+        """Return how many rows of a class may be held back."""
+        if settings.validation == "holdout":
+            return settings.holdout_cap
+        return min(FEW, settings.holdout_cap) if settings.rule == "what-if" else 0
+
+    def counts(self, statistics: Statistics) -> Counts:
+        """Return how often each class was taught, rows held back included, shape (T,)."""
+        return statistics.counts + self.held.counts(statistics.labels)
+
+    def tests(
+        self, candidates: Candidates, X: Rows, index: Index, settings: SelectionSettings
+    ) -> NDArray[np.bool_]:
+        """Return which candidates are right about rows not learned yet, shape (m, K, A)."""
+        right = []
+        for solver in candidates.solvers:
+            scores = _scores(X @ solver.weights + solver.intercept, solver.masses)
+            factors = [recoding_factors(solver.masses, level) for level in settings.recodings]
+            right.append([(scores * factor).argmax(axis=1) == index for factor in factors])
+        return np.moveaxis(np.array(right), 2, 0)
+
+    def voting(
+        self, candidates: Candidates, settings: SelectionSettings, least: int
+    ) -> Voting | None:
+        """Return how classes taught at least so often fare under every candidate, if any vote."""
+        statistics = candidates.statistics
+        labels, often = statistics.labels, self.counts(statistics) >= least
+        recodings = settings.recodings
+        if settings.validation == "progressive":
+            tested = np.array([label in self.progress.tests for label in labels.tolist()])
+            classes = np.flatnonzero(often & tested)
+            if not len(classes):
+                return None
+            return Voting(self.progress.accuracies(labels[classes]), classes)
+        classes = np.flatnonzero(often & (self.held.counts(labels) > 0))
+        if not len(classes):
+            return None
+        rows, of_class = self.held.stacked(labels[classes], statistics.width)
+        table = []
+        for solver in candidates.solvers:
+            scores = _scores(rows @ solver.weights + solver.intercept, solver.masses)
+            factors = np.array([recoding_factors(solver.masses, level) for level in recodings])
+            table.append(accuracies(scores, classes[of_class], factors)[:, classes])
+        return Voting(np.array(table), classes)
+
+    def choose(self, candidates: Candidates, settings: SelectionSettings) -> Choice:
+        """Return what the rule chooses now."""
+        statistics, recodings = candidates.statistics, np.array(settings.recodings)
+        if self._asks_what_if(settings):
+            schedule = self._current_schedule(candidates, settings)
+            if schedule is not None:
+                rare = self.rare_counts(statistics, settings)
+                place, rungs = schedule.choose(rare, settings.min_class_count, recodings)
+                counts = np.log(np.maximum(statistics.counts, 1))
+                return Choice(place, np.interp(counts, np.log(schedule.ladder), rungs))
+        level = nearest(recodings, USUAL_RECODING)
+        if settings.rule == "what-if":
+            place = self._plain_penalty(candidates, settings, level)
+        else:
+            voting = self.voting(candidates, settings, settings.min_class_count)
+            place = 0
+            if voting is not None and settings.rule == "paper":
+                place, level = paper_rule(voting.table, settings.tolerance)
+            elif voting is not None:
+                place = int(voting.table[:, level].mean(axis=1).argmax())
+        return Choice(place, np.full(statistics.n_classes, recodings[level]))
+
+    def rare_counts(self, statistics: Statistics, settings: SelectionSettings) -> Counts:
+        """Return how many examples were learned of each class that is not well known."""
+        counts = statistics.counts
+        return counts[(counts > 0) & ~self._is_known(statistics, settings)]
+
+    def advance(self, candidates: Candidates, settings: SelectionSettings) -> None:
+        """Do a piece of the next schedule, if one is due."""
+        if self.schedule is None or not self._asks_what_if(settings):
+            return
+        if self.work is None:
+            occasion = self._occasion(candidates.statistics, settings)
+            if occasion is None or not self.schedule.occasion.has_grown(occasion, RENEW):
+                return
+            self.work = self._begin(occasion, candidates, settings)
+        self._do_piece(candidates)
+
+    def _asks_what_if(self, settings: SelectionSettings) -> bool:
+        # Where all classes weigh the same, there is nothing to recode.
+        return settings.rule == "what-if" and settings.class_weight != "balanced"
+
+    def _is_known(self, statistics: Statistics, settings: SelectionSettings) -> NDArray[np.bool_]:
+        enough = self.counts(statistics) >= settings.min_class_count
+        return enough & (self.held.counts(statistics.labels) > 1)
+
+    def _occasion(self, statistics: Statistics, settings: SelectionSettings) -> Occasion | None:
+        """Return what a schedule would be made for; None while less than two classes are known."""
+        known = int(np.count_nonzero(self._is_known(statistics, settings)))
+        if known < 2:
+            return None
+        taught = np.count_nonzero(statistics.counts)
+        # As large a part of the known classes as is rare among all, but never most of them.
+        pretended = round((taught - known) / taught * known)
+        return Occasion(statistics.total, known, max(1, min(pretended, known // 2)))
+
+    def _begin(
+        self, occasion: Occasion, candidates: Candidates, settings: SelectionSettings
+    ) -> Work:
+        statistics = candidates.statistics
+        known = self._is_known(statistics, settings)
+        return Work(
+            occasion,
+            statistics.labels[known].tolist(),
+            self.held,
+            int(np.median(statistics.counts[known])),
+            len(candidates.solvers),
+            np.array(settings.recodings),
+        )
+
+    def _do_piece(self, candidates: Candidates) -> None:
+        assert self.work is not None
+        if not self.work.still_fits(candidates.statistics.labels):
+            self.work = None
+            return
+        self.work.advance(candidates)
+        if self.work.is_done:
+            self.schedule, self.work = self.work.schedule, None
+
+    def _current_schedule(
+        self, candidates: Candidates, settings: SelectionSettings
+    ) -> Schedule | None:
+        """Return the schedule there is, or a new one if that is much too old."""
+        occasion = self._occasion(candidates.statistics, settings)
+        if occasion is None:
+            return None
+        schedule = self.schedule
+        if schedule is not None and schedule.table.shape[1:3] != (
+            len(candidates.solvers),
+            len(settings.recodings),
+        ):
+            schedule = self.schedule = self.work = None  # other candidates, other recodings
+        if schedule is None or schedule.occasion.has_grown(occasion, RENEW_NOW):
+            self.schedule, self.work = None, self._begin(occasion, candidates, settings)
+            while self.work is not None:
+                self._do_piece(candidates)
+        return self.schedule
+
+    def _plain_penalty(self, candidates: Candidates, settings: SelectionSettings, at: int) -> int:
+        """Choose the penalty by all that are held back, now and then: they are few as yet."""
+        total = candidates.statistics.total
+        if self.plain is None or not self.plain[0] / RENEW < total < self.plain[0] * RENEW:
+            voting = self.voting(candidates, settings, 1)
+            place = 0 if voting is None else int(voting.table[:, at].mean(axis=1).argmax())
+            self.plain = (total, place)
+        return min(self.plain[1], len(candidates.solvers) - 1)
+
+
+def _scores(scores: Floats, masses: Floats) -> Floats:
+    """Return the scores, with those of classes announced but not taught out of the way."""
+    return scores if masses.all() else np.where(masses > 0, scores, -np.inf)
+
+
+def scale_of(statistics: Statistics, fit_intercept: bool) -> float:
+    """Return the mean square of a feature, around its mean if an intercept takes that.
+
+    >>> sums = Statistics(width=1)
+    >>> sums.add(np.array([[1.0], [3.0]]), *sums.locate(np.array(["mug", "mug"])))
+    >>> scale_of(sums, fit_intercept=True), scale_of(sums, fit_intercept=False)
+    (1.0, 5.0)
+    """
+    squares = sum(gram.trace for gram in statistics.grams) / statistics.total
+    mean = statistics.cross.sum(axis=1) / statistics.total if fit_intercept else np.zeros(1)
+    return max(0.0, float(squares - mean @ mean)) / statistics.width
+
+
+def packed(selector: Selector, labels: Labels) -> dict[str, NDArray[Any]]:
+    """Return everything a selector holds as arrays; work that is not finished is left out."""
+    names, held, progress = labels.tolist(), selector.held, selector.progress
+    tests = np.array([progress.tests.get(label, 0.0) for label in names], dtype=np.float64)
+    hits = [progress.hits[label] for label in names if label in progress.hits]
+    width = len(next(iter(held.rows.values()))[0]) if any(held.rows.values()) else 0
+    rows, index = held.stacked(labels, width)
+    arrays = {
+        "held_rows": rows.astype(np.float64),
+        "held_class": index.astype(np.int64),
+        "shown": np.array([held.shown.get(label, 0) for label in names], dtype=np.int64),
+        "offered": np.array([held.offered.get(label, 0) for label in names], dtype=np.int64),
+        "scale": np.array([selector.scale]),
+        "scaled_at": np.array([selector.scaled_at], dtype=np.int64),
+        "plain": np.array(selector.plain or (-1, -1), dtype=np.int64),
+        "tests": tests,
+        "hits": np.array(hits, dtype=np.float64).reshape(len(hits), -1),
+    }
+    if hits:
+        arrays["hits"] = np.array(hits, dtype=np.float64)
+    if selector.schedule is not None:
+        schedule = selector.schedule
+        arrays["occasion"] = np.array(schedule.occasion, dtype=np.int64)
+        arrays |= {name: getattr(schedule, name) for name in _SCHEDULE}
+    return arrays
+
+
+def unpacked(
+    arrays: dict[str, NDArray[Any]], statistics: Statistics, settings: SelectionSettings
+) -> Selector:
+    """Return the selector that `packed` was asked of, or raise ValueError or KeyError."""
+    names = statistics.labels.tolist()
+    rows, index = arrays["held_rows"], arrays["held_class"]
+    shown, offered, tests = arrays["shown"], arrays["offered"], arrays["tests"]
+    _require(all(np.isfinite(array).all() for array in arrays.values()))
+    _require(len(rows) == len(index) and (not len(rows) or rows.shape[1] == statistics.width))
+    _require(len(shown) == len(offered) == len(tests) == len(names))
+    _require(index.dtype == shown.dtype == offered.dtype == np.int64)
+    _require(bool(((index >= 0) & (index < len(names))).all()))
+    _require(bool((offered <= shown).all() and (tests >= 0).all()))
+    scale = float(arrays["scale"][0])
+    _require(scale > 0)
+    held = HeldBack(settings.random_state)
+    for row, place in zip(rows.astype(statistics.dtype or np.float64), index, strict=True):
+        held.rows.setdefault(names[place], []).append(row)
+    for counts, name in ((held.shown, "shown"), (held.offered, "offered")):
+        counts.update({label: int(n) for label, n in zip(names, arrays[name], strict=True) if n})
+    selector = Selector(held, scale)
+    selector.scaled_at = int(arrays["scaled_at"][0])
+    total, place = arrays["plain"].tolist()
+    selector.plain = None if total < 0 else (total, place)
+    tested = [label for label, n in zip(names, tests, strict=True) if n]
+    _require(len(tested) == len(arrays["hits"]))
+    for label, hits, n in zip(tested, arrays["hits"], tests[tests > 0], strict=True):
+        selector.progress.tests[label], selector.progress.hits[label] = float(n), hits.copy()
+    if "occasion" in arrays:
+        occasion = Occasion(*arrays["occasion"].tolist())
+        parts = [arrays[name] for name in _SCHEDULE]
+        _require(min(occasion) > 0 and [part.ndim for part in parts] == [1, 4, 3, 3])
+        _require(parts[1].shape[:3] == parts[2].shape == parts[3].shape)
+        _require(len(parts[0]) == len(parts[1]) > 0 and bool((parts[0] > 0).all()))
+        selector.schedule = Schedule(occasion, *parts)
+    return selector
+
+
+_SCHEDULE = ("ladder", "table", "rare", "others")
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise ValueError("what its selection kept does not fit together")
