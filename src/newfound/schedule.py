@@ -14,9 +14,10 @@ from newfound.statistics import Counts, Index
 from newfound.what_if import Basis, Pretence, accuracies, pretended_scores
 
 # Rows that vote on a scenario, all classes together; more would cost more than they tell.
-VOTERS = 1500
-# Scenarios for each pretended count.
-SCENARIOS = 8
+VOTERS = 1000
+# Scenarios for each pretended count: at least, and at most. Between, as many as it takes for each
+# known class to play a rare one twice.
+FEWEST, MOST = 4, 8
 
 
 class Occasion(NamedTuple):
@@ -143,7 +144,7 @@ class Work:
         ]
         U = np.column_stack([means, *few])
         directions = solver.inverse_times(U)
-        whole = Basis(self.voters @ directions, U.T @ directions)
+        whole = Basis(directions.T @ self.voters.T, U.T @ directions)
         truth = places[self.of_class]
         column = len(masses)
         for m, rung in enumerate(self.ladder):
@@ -174,7 +175,7 @@ class Work:
             # The vectors that this scenario needs: the means of all classes, and its few rows.
             needed = [columns[place] for place in scarce if place in columns]
             keep = np.concatenate([np.arange(T), needed]).astype(np.intp)
-            basis = Basis(whole.scores[:, keep], whole.products[np.ix_(keep, keep)])
+            basis = Basis(whole.scores[keep], whole.products[np.ix_(keep, keep)])
             pretended, votes = {}, np.ones(len(truth), dtype=bool)
             for place in scarce:
                 at = places[place]
@@ -184,7 +185,9 @@ class Work:
                     votes &= (self.of_class != place) | (self.ranks >= rung)
             scores, kept = pretended_scores(basis, masses, pretended, fit_intercept)
             factors = np.array([recoding_factors(kept, float(value)) for value in self.recodings])
-            found = accuracies(scores[votes], truth[votes], factors)[:, places]
+            # Classes that are rare already stay out of it: the pretended ones play their part.
+            here = scores[np.ix_(places, votes)]
+            found = accuracies(here, self.of_class[votes], factors[:, places])
             is_rare = np.isin(np.arange(len(places)), scarce)
             total.append(found)
             rare.append(found[:, is_rare].mean(axis=1) if scarce else found.mean(axis=1))
@@ -195,11 +198,8 @@ class Work:
 
     def _draw(self, rng: np.random.Generator) -> list[list[int]]:
         """Return which of the known classes each scenario pretends rare: each about as often."""
-        size = self.occasion.pretended
-        order: list[int] = []
-        while len(order) < SCENARIOS * size:
-            order += rng.permutation(len(self.known)).tolist()
-        return [
-            list(dict.fromkeys(order[start : start + size]))
-            for start in range(0, SCENARIOS * size, size)
-        ]
+        size, order = self.occasion.pretended, np.zeros(0, dtype=np.intp)
+        number = min(max(FEWEST, 2 * len(self.known) // size), MOST)
+        while len(order) < number * size:
+            order = np.append(order, rng.permutation(len(self.known)))
+        return [np.unique(part).tolist() for part in order[: number * size].reshape(number, size)]

@@ -11,11 +11,12 @@ from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.labels import Labels
 from newfound.progressive import Progress
+from newfound.rebalancing import RebalancedSolver
 from newfound.recoding import recoding_factors
 from newfound.schedule import Occasion, Schedule, Work
 from newfound.settings import SelectionSettings
+from newfound.solver import RecursiveSolver
 from newfound.statistics import Counts, Index, Rows, Statistics
-from newfound.what_if import accuracies
 
 # Penalties tried by default, in mean squares of a feature.
 PENALTIES = np.logspace(1, 5, 10)
@@ -97,9 +98,7 @@ class Selector:
         """Return which candidates are right about rows not learned yet, shape (m, K, A)."""
         right = []
         for solver in candidates.solvers:
-            scores = _scores(X @ solver.weights + solver.intercept, solver.masses)
-            factors = [recoding_factors(solver.masses, level) for level in settings.recodings]
-            right.append([(scores * factor).argmax(axis=1) == index for factor in factors])
+            right.append(_right_answers(solver, X, index, settings.recodings))
         return np.moveaxis(np.array(right), 2, 0)
 
     def voting(
@@ -108,7 +107,6 @@ class Selector:
         """Return how classes taught at least so often fare under every candidate, if any vote."""
         statistics = candidates.statistics
         labels, often = statistics.labels, self.counts(statistics) >= least
-        recodings = settings.recodings
         if settings.validation == "progressive":
             tested = np.array([label in self.progress.tests for label in labels.tolist()])
             classes = np.flatnonzero(often & tested)
@@ -119,11 +117,10 @@ class Selector:
         if not len(classes):
             return None
         rows, of_class = self.held.stacked(labels[classes], statistics.width)
-        table = []
+        table, there = [], np.bincount(of_class)
         for solver in candidates.solvers:
-            scores = _scores(rows @ solver.weights + solver.intercept, solver.masses)
-            factors = np.array([recoding_factors(solver.masses, level) for level in recodings])
-            table.append(accuracies(scores, classes[of_class], factors)[:, classes])
+            right = _right_answers(solver, rows, classes[of_class], settings.recodings)
+            table.append([np.bincount(of_class, hits) / there for hits in right])
         return Voting(np.array(table), classes)
 
     def choose(self, candidates: Candidates, settings: SelectionSettings) -> Choice:
@@ -234,9 +231,17 @@ class Selector:
         return min(self.plain[1], len(candidates.solvers) - 1)
 
 
-def _scores(scores: Floats, masses: Floats) -> Floats:
-    """Return the scores, with those of classes announced but not taught out of the way."""
-    return scores if masses.all() else np.where(masses > 0, scores, -np.inf)
+def _right_answers(
+    solver: RecursiveSolver | RebalancedSolver,
+    X: Rows,
+    truth: Index,
+    recodings: tuple[float, ...],
+) -> list[NDArray[np.bool_]]:
+    """Return, for each recoding, which rows are given their true class, shape (m,) each."""
+    masses, scores = solver.masses, X @ solver.weights + solver.intercept
+    scores = np.where(masses > 0, scores, -np.inf)  # announced, but not taught
+    factors = [recoding_factors(masses, recoding) for recoding in recodings]
+    return [(scores * factor).argmax(axis=1) == truth for factor in factors]
 
 
 def scale_of(statistics: Statistics, fit_intercept: bool) -> float:

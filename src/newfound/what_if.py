@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newfound.gram import Floats
 
@@ -34,7 +35,7 @@ class Pretence(NamedTuple):
 class Basis(NamedTuple):
     """What pretended scores are made of: for V rows to be scored, and vectors U, shape (d, q)."""
 
-    scores: Floats  # rows times A^-1 U, shape (V, q)
+    scores: Floats  # U'A^-1 times the rows, shape (q, V)
     products: Floats  # U'A^-1 U, shape (q, q)
 
 
@@ -58,7 +59,7 @@ def pretended_scores(
 
     Returns
     -------
-    scores : ndarray of shape (V, T)
+    scores : ndarray of shape (T, V)
         Not recoded.
     masses : ndarray of shape (T,)
         What each class is pretended to weigh.
@@ -68,9 +69,9 @@ def pretended_scores(
     Two classes of two rows each, at -1 and 1, without scatter; then with one row at 1:
 
     >>> means, inverse = np.array([[-1.0, 1.0]]), np.array([[1 / (4 + 1)]])
-    >>> basis = Basis(np.ones((1, 1)) @ inverse @ means, means.T @ inverse @ means)
+    >>> basis = Basis(means.T @ inverse @ np.ones((1, 1)), means.T @ inverse @ means)
     >>> scores, masses = pretended_scores(basis, np.array([2.0, 2.0]), {1: Pretence(1.0, 1)}, False)
-    >>> np.allclose(scores, np.array([[-2.0, 1.0]]) / (3 + 0.75)), masses
+    >>> np.allclose(scores, np.array([[-2.0], [1.0]]) / (3 + 0.75)), masses
     (True, array([2., 1.]))
     """
     T, q, total = len(masses), len(basis.products), masses.sum()
@@ -93,38 +94,35 @@ def pretended_scores(
         mean, targets = right.sum(axis=1) / kept.sum(), kept / kept.sum()
         E += kept.sum() * (np.outer(before, before) - np.outer(mean, mean))
         right = right - np.outer(mean, kept)
-        scores = scores - mean @ basis.products
+        scores = scores - (basis.products @ mean)[:, None]
     coefficients = np.linalg.solve(left * np.eye(q) + E @ basis.products, right)
-    return scores @ coefficients + targets, kept
+    return coefficients.T @ scores + targets[:, None], kept
 
 
-def accuracies(
-    scores: Floats, truth: np.ndarray[tuple[int], np.dtype[np.intp]], factors: Floats
-) -> Floats:
+def accuracies(scores: Floats, truth: NDArray[np.intp], factors: Floats) -> Floats:
     """Return the accuracy of each class under each of several recodings.
 
     Parameters
     ----------
-    scores : ndarray of shape (V, T)
+    scores : ndarray of shape (T, V)
+        A class a row, so that the largest of each column is found many columns at a time.
     truth : ndarray of shape (V,)
-        The class of each row.
+        The class of each column; every class has some.
     factors : ndarray of shape (A, T)
         Factors on the scores.
 
     Returns
     -------
     ndarray of shape (A, T)
-        NaN for classes that no row is of.
 
     Examples
     --------
-    >>> scores = np.array([[0.7, 0.3], [0.6, 0.4]])
+    >>> scores = np.array([[0.7, 0.6], [0.3, 0.4]])
     >>> accuracies(scores, np.array([0, 1]), np.array([[1.0, 1.0], [1.0, 2.0]]))
     array([[1., 0.],
            [1., 1.]])
     """
-    T = scores.shape[1]
-    there = np.bincount(truth, minlength=T).astype(np.float64)
-    there[there == 0] = np.nan
-    hits = [(scores * factor).argmax(axis=1) == truth for factor in factors]
-    return np.array([np.bincount(truth, hit, minlength=T) / there for hit in hits])
+    own = scores[truth, np.arange(len(truth))]
+    hits = [own * factor[truth] >= (scores * factor[:, None]).max(axis=0) for factor in factors]
+    there = np.bincount(truth, minlength=len(scores))
+    return np.array([np.bincount(truth, hit, minlength=len(scores)) / there for hit in hits])
