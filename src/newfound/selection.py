@@ -15,7 +15,8 @@ from newfound.held_back import HeldBack
 from newfound.labels import Labels, as_labels
 from newfound.rebalancing import solver_for
 from newfound.recoding import recoding_factors
-from newfound.selector import Selector, packed, scale_of, unpacked
+from newfound.selector import Selector, scale_of
+from newfound.selector_file import packed, unpacked
 from newfound.settings import (
     ClassWeight,
     SelectionSettings,
@@ -404,7 +405,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             ._contents()
             ._replace(
                 parameters=self._selection_settings().to_json(),
-                selection=packed(self._selector, self._statistics.labels),
+                selection=packed(self._selector, self._statistics),
             )
         )
 
