@@ -13,6 +13,8 @@ from newfound.recoding import recoding_factors
 from newfound.statistics import Counts, Index
 from newfound.what_if import Basis, Pretence, accuracies, pretended_scores
 
+# The largest count that is pretended: a class seen more often is not rare, whatever the others are.
+LARGEST = 1024
 # Rows that vote on a scenario, all classes together; more would cost more than they tell.
 VOTERS = 1000
 # Scenarios for each pretended count: at least, and at most. Between, as many as it takes for each
@@ -93,7 +95,7 @@ class Work:
     ) -> None:
         rng = np.random.default_rng((held.seed, occasion.examples))
         self.occasion, self.known, self.recodings = occasion, known, recodings
-        self.ladder: Floats = np.exp2(np.arange(max(1, count).bit_length(), dtype=np.float64))
+        self.ladder: Floats = np.exp2(np.arange(min(count, LARGEST).bit_length()).astype(float))
         self.examples: list[Floats] = []  # for each known class, rows that play the few taught
         voters, of_class, ranks = [], [], []
         limit = max(5, VOTERS // len(known))

@@ -94,10 +94,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     True
     """
 
-    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived", "_selector", "_chosen")
+    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived", "_selector")
 
-    _selector: Selector
-    _chosen: tuple[Any, Candidates, Choice]  # what a choice was made for and of, and the choice
+    _selector: Selector  # what the choice rests on: saved and merged, too
 
     def __init__(
         self,
@@ -378,16 +377,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             del selector.progress.tests[label], selector.progress.hits[label]
 
     def _choice(self) -> Choice:
-        """Return the choice for the present state, made once."""
-        settings, candidates = self._selection_settings(), self._candidates()
-        key = (settings, self._selector.revision)
-        if hasattr(self, "_chosen"):
-            made_for, made_of, choice = self._chosen
-            if made_for == key and made_of is candidates:
-                return choice
-        choice = self._selector.choose(candidates, settings)
-        self._chosen = (key, candidates, choice)
-        return choice
+        return self._selector.current_choice(self._candidates(), self._selection_settings())
 
     def _answering(self) -> tuple[Solver, Floats]:
         candidates, choice = self._candidates(), self._choice()

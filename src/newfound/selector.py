@@ -49,6 +49,7 @@ class Selector:
     # schedule, work: what the what-ifs said, and what they are about to say.
     # plain: number of examples and place of the penalty, when it was last chosen without them.
     # revision: goes up whenever anything was learned or forgotten.
+    # chosen: the last choice, with the revision, the candidates and the settings it was made for.
 
     def __init__(self, held: HeldBack, scale: float) -> None:
         self.held = held
@@ -59,6 +60,7 @@ class Selector:
         self.work: Work | None = None
         self.plain: tuple[int, int] | None = None
         self.revision = 0
+        self.chosen: tuple[int, Candidates, SelectionSettings, Choice] | None = None
 
     def penalties(self, settings: SelectionSettings) -> tuple[float, ...]:
         """Return the penalties of the candidates, rising."""
@@ -121,6 +123,16 @@ class Selector:
             right = _right_answers(solver, rows, classes[of_class], settings.recodings)
             table.append([np.bincount(of_class, hits) / there for hits in right])
         return Voting(np.array(table), classes)
+
+    def current_choice(self, candidates: Candidates, settings: SelectionSettings) -> Choice:
+        """Return the choice for the present state, made once."""
+        if self.chosen is not None:
+            revision, chosen_from, chosen_for, choice = self.chosen
+            if revision == self.revision and chosen_from is candidates and chosen_for == settings:
+                return choice
+        choice = self.choose(candidates, settings)
+        self.chosen = self.revision, candidates, settings, choice
+        return choice
 
     def choose(self, candidates: Candidates, settings: SelectionSettings) -> Choice:
         """Return what the rule chooses now."""
