@@ -1,5 +1,6 @@
 """Real features for the peers: Washington RGB-D where it is at hand, the digits elsewhere."""
 
+import gzip
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,3 +52,45 @@ def _sample(rng: Any, y: NDArray[Any], allowed: NDArray[np.bool_], most: int) ->
         rng.permutation(np.flatnonzero((y == label) & allowed))[:most] for label in np.unique(y)
     ]
     return np.asarray(rng.permutation(np.concatenate(chosen)))
+
+
+class Frames(NamedTuple):
+    """Washington RGB-D: features, categories, instances; and those that each trial leaves out."""
+
+    X: NDArray[np.float64]
+    categories: NDArray[Any]
+    instances: NDArray[Any]
+    trials: list[set[str]]
+
+
+def washington() -> Frames | None:
+    """Return all frames with the ten official trials, if `NEWFOUND_DATA` holds them."""
+    folder = Path(os.environ.get("NEWFOUND_DATA", ".")) / "washington-rgbd"
+    if not (folder / "efficientnet_lite0.npz").exists():
+        return None
+    with np.load(folder / "efficientnet_lite0.npz") as arrays:
+        X, files = (arrays["codes"].T / 255.0) ** 2 * 6, arrays["files"]
+    instances = np.array([str(name).rsplit("_", 3)[0] for name in files])
+    categories = np.array([instance.rsplit("_", 1)[0] for instance in instances])
+    parts = (folder / "testinstance_ids.txt").read_text().split("trial")[1:]
+    return Frames(X, categories, instances, [set(part.split()) & set(instances) for part in parts])
+
+
+def mnist() -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.float64], NDArray[Any]] | None:
+    """Return pixels in [-1, 1] and digits, to learn and to test, if `NEWFOUND_DATA` holds them."""
+    folder = Path(os.environ.get("NEWFOUND_DATA", ".")) / "mnist"
+    if not folder.exists():
+        return None
+    arrays: list[NDArray[Any]] = []
+    for part in ("train", "t10k"):
+        images = _idx(folder / f"{part}-images-idx3-ubyte.gz")
+        labels = _idx(folder / f"{part}-labels-idx1-ubyte.gz")
+        arrays += [images.reshape(len(images), -1) / 127.5 - 1, labels.astype(np.int64)]
+    X, y, X_test, y_test = arrays
+    return X, y, X_test, y_test
+
+
+def _idx(path: Path) -> NDArray[Any]:
+    data = gzip.decompress(path.read_bytes())
+    shape = [int.from_bytes(data[4 + 4 * i : 8 + 4 * i], "big") for i in range(data[3])]
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)

@@ -71,7 +71,7 @@ def test_merging_keeps_a_fair_sample_and_returns_the_rest() -> None:
         one, two = HeldBack(seed), HeldBack(seed + 1)
         show(one, np.arange(20.0)[:, None], ["a"] * 20, 2, 50)
         show(two, np.arange(20.0, 40.0)[:, None], ["a"] * 20, 2, 50)
-        union, rest, labels = one.merged(two, cap=8)
+        union, rest, labels = one.merged(two).trimmed(cap=8)
         assert union.count("a") == 8
         assert labels == ["a"] * 12
         kept = [int(row[0]) for row in union.rows["a"]]

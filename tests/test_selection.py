@@ -316,8 +316,8 @@ def test_renaming_moves_what_is_held_back() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"penalties": []}, "penalties must be numbers"),
-        ({"penalties": "some"}, "penalties must be numbers"),
+        ({"penalties": []}, "penalties must be a number or several"),
+        ({"penalties": "some"}, "penalties must be a number or several"),
         ({"penalties": [0.0, 1.0]}, "penalties must be from"),
         ({"recodings": [0.5, 1.5]}, "recodings must be from 0 to 1"),
         ({"rule": "best"}, "rule must be one of"),

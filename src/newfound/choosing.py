@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from newfound.gram import Floats
+from newfound.statistics import Index
 
 # Two accuracies that differ by less are the same but for rounding.
 ROUNDING = 1e-12
@@ -28,6 +29,16 @@ def standard_error(differences: Floats) -> Floats:
     return np.asarray(error)
 
 
+def first_best(values: Floats, axis: int) -> Index:
+    """Return the place of the largest value along an axis; of those that are equal, the first.
+
+    >>> int(first_best(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-15]), axis=0))
+    0
+    """
+    places: Index = (values >= values.max(axis=axis, keepdims=True) - ROUNDING).argmax(axis=axis)
+    return places
+
+
 def paper_rule(table: Floats, tolerance: float | Literal["one-se"]) -> tuple[int, int]:
     """Return the places of penalty and recoding by the paper's rule (its section VI-C).
 
@@ -47,40 +58,44 @@ def paper_rule(table: Floats, tolerance: float | Literal["one-se"]) -> tuple[int
     >>> paper_rule(table, 0.0), paper_rule(table, 0.05)
     ((0, 1), (1, 2))
     """
-    best = table.mean(axis=2).argmax(axis=0)
+    best = first_best(table.mean(axis=2), axis=0)
     lost = table[best[0], 0] - table[best, np.arange(len(best))]
     allowed = standard_error(lost) if tolerance == "one-se" else tolerance
     recoding = int(np.flatnonzero(lost.mean(axis=1) <= allowed + ROUNDING)[-1])
     return int(best[recoding]), recoding
 
 
-def what_if_rule(table: Floats, present: Floats) -> tuple[int, list[int]]:
+def what_if_rule(table: Floats) -> tuple[int, list[float]]:
     """Return the place of the penalty, and that of the recoding for each pretended count.
 
-    The penalty is the best for the counts at hand, each count under its own best recoding. The
-    recoding is the strongest that is not worse than the best by more than one standard error,
-    over classes, of the difference: the rare class gets whatever costs nobody else measurably.
+    What is not worse than the best by more than one standard error of the difference, over
+    classes, is as good. Of such penalties the largest is taken, judged over all counts together,
+    each under its best recoding: it is one for all, and should not change with every class that
+    comes. Of such recodings around the best, the middle, which may lie between two places.
 
     Parameters
     ----------
     table : ndarray of shape (M, K, A, C)
         Accuracy of each known class, for each pretended count, penalty and recoding.
-    present : ndarray of shape (M,)
-        How many of the rare classes at hand are near each of the counts.
 
     Examples
     --------
-    >>> table = np.array([[[[0.5, 0.9], [0.9, 0.9], [0.9, 0.8], [0.2, 0.1]]]])
-    >>> what_if_rule(table, np.ones(1))
-    (0, [2])
+    >>> table = np.array([[[[0.5, 0.6], [0.9, 0.9], [0.9, 0.8], [0.2, 0.1]]]])
+    >>> what_if_rule(table)
+    (0, [1.5])
     """
     means = table.mean(axis=3)
-    penalty = int((present @ means.max(axis=2)).argmax())
+    best = first_best(means, axis=2)
+    under_best = np.take_along_axis(table, best[:, :, None, None], axis=2)[:, :, 0].mean(axis=0)
+    lost = under_best[first_best(under_best.mean(axis=1), axis=0)] - under_best
+    penalty = int(np.flatnonzero(lost.mean(axis=1) <= standard_error(lost) + ROUNDING)[-1])
     chosen = []
-    for of_count, mean in zip(table[:, penalty], means[:, penalty], strict=True):
-        lost = of_count[mean.argmax()] - of_count
-        good = lost.mean(axis=1) <= standard_error(lost) + ROUNDING
-        chosen.append(int(np.flatnonzero(good)[-1]))
+    for of_count, at in zip(table[:, penalty], best[:, penalty], strict=True):
+        lost = of_count[at] - of_count
+        worse = np.flatnonzero(lost.mean(axis=1) > standard_error(lost) + ROUNDING)
+        first = max(worse[worse < at], default=-1) + 1
+        last = min(worse[worse > at], default=len(of_count)) - 1
+        chosen.append(float(first + last) / 2)
     return penalty, chosen
 
 

@@ -323,7 +323,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         array([0.01, 1.  ])
         """
         self._taught()
-        leverage = self._answering()[0].leverage(checked_rows(self, X, reset=False))
+        rows = checked_rows(self, X, reset=False)
+        leverage = self._answering()[0].leverage(rows)
         # h / (1 + h), in a form that survives an infinite h.
         return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
@@ -417,6 +418,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
             candidates.discard()
             raise
+        self._after_learning()
         return self
 
     def _begin(self, rows: Rows, settings: Settings) -> None:
@@ -427,6 +429,9 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
         self._derived[1].learn(rows, index, known)
         self._statistics.add(rows, index, known)
+
+    def _after_learning(self) -> None:
+        """Do what may be done once rows are safely learned: nothing, here."""
 
     def _settings(self) -> Settings:
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
@@ -497,8 +502,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Floats:
         """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
-        statistics, (solver, factors) = self._taught(), self._answering()
-        rows = checked_rows(self, X, reset=False)
+        statistics, rows = self._taught(), checked_rows(self, X, reset=False)
+        solver, factors = self._answering()
         if len(rows) == 1:
             products = times(solver.weights.T, rows[0].astype(np.float64, copy=False))[None]
         else:

@@ -314,6 +314,8 @@ class Gram:
             part = X[start : start + SQUARED_ROWS]
             squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
             add_exactly(diagonal, dropped, sign * squares)
+        # What was added up in other groups than it is taken out of may leave less than nothing.
+        diagonal[diagonal < 0] = dropped[diagonal < 0] = 0.0
         self._settle_some(sums)
         room = room_for(X)
 

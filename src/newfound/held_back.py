@@ -51,6 +51,11 @@ class HeldBack:
         self.shown: dict[Any, int] = {}
         self.offered: dict[Any, int] = {}
 
+    @property
+    def labels(self) -> list[Any]:
+        """All classes of which anything is kept."""
+        return list({**self.rows, **self.shown, **self.offered})
+
     def count(self, label: Any) -> int:
         """Return how many rows of a class are held."""
         return len(self.rows.get(label, ()))
@@ -109,10 +114,26 @@ class HeldBack:
             same = [i for i, other in enumerate(held) if np.array_equal(other, row)]
             if same:
                 left.rows[label] = held[: same[-1]] + held[same[-1] + 1 :]
-                left.offered[label] -= 1
+                left.offered[label] = left.offered.get(label, 1) - 1
             found[place] = bool(same)
             left.shown[label] = max(0, left.shown.get(label, 0) - 1)
         return found, left
+
+    def trimmed(self, cap: int) -> tuple["HeldBack", Held, list[Any]]:
+        """Return a fair sample of at most `cap` rows a class, and the others with their labels."""
+        kept = self.copy()
+        others: Held = []
+        labels: list[Any] = []
+        for label, rows in self.rows.items():
+            if len(rows) > cap:
+                rng = np.random.default_rng((self.seed, len(rows)))
+                stays = np.isin(np.arange(len(rows)), rng.permutation(len(rows))[:cap])
+                kept.rows[label] = [
+                    row for row, is_kept in zip(rows, stays, strict=True) if is_kept
+                ]
+                others += [row for row, is_kept in zip(rows, stays, strict=True) if not is_kept]
+                labels += [label] * (len(rows) - cap)
+        return kept, others, labels
 
     def without(self, label: Any) -> tuple[Held, "HeldBack"]:
         """Return the rows held of a class, and what is left without it."""
@@ -130,25 +151,14 @@ class HeldBack:
         left.offered[new] = left.offered.get(new, 0) + self.offered.get(old, 0)
         return left
 
-    def merged(self, other: "HeldBack", cap: int) -> tuple["HeldBack", Held, list[Any]]:
-        """Return the union, a fair sample of it where there is too much, and what must be learned.
-
-        That is rows, and their labels.
-        """
+    def merged(self, other: "HeldBack") -> "HeldBack":
+        """Return the union; there may be more than may be held."""
         union = self.copy()
-        overflow: Held = []
-        labels: list[Any] = []
-        for label in {**self.shown, **other.shown}:
-            rows = self.rows.get(label, []) + other.rows.get(label, [])
-            for ours, theirs in ((union.shown, other.shown), (union.offered, other.offered)):
-                ours[label] = ours.get(label, 0) + theirs.get(label, 0)
-            order = np.random.default_rng((self.seed, len(rows))).permutation(len(rows))
-            kept = np.sort(order[:cap]) if len(rows) > cap else np.arange(len(rows))
-            union.rows[label] = [rows[i] for i in kept]
-            dropped = sorted(set(range(len(rows))) - set(kept.tolist()))
-            overflow += [rows[i] for i in dropped]
-            labels += [label] * len(dropped)
-        return union, overflow, labels
+        for label in other.labels:
+            union.rows[label] = union.rows.get(label, []) + other.rows.get(label, [])
+            union.shown[label] = union.shown.get(label, 0) + other.shown.get(label, 0)
+            union.offered[label] = union.offered.get(label, 0) + other.offered.get(label, 0)
+        return union
 
     def copy(self) -> "HeldBack":
         """Return a copy; the rows themselves are shared, for they never change."""

@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
         )
     try:
         return kind._from_contents(contents)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: damaged: its parameters are not a model's ({error})"
         ) from error

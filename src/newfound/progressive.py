@@ -55,10 +55,7 @@ class Progress:
             self.hits[new] = self.hits.get(new, 0.0) + hits
 
     def merge(self, other: "Progress") -> None:
-        """Add what another counted, unless that was about other candidates."""
-        shapes = {hits.shape for hits in (*self.hits.values(), *other.hits.values())}
-        if len(shapes) > 1:
-            return
+        """Add what another counted about the same candidates."""
         for label, tests in other.tests.items():
             self.tests[label] = self.tests.get(label, 0.0) + tests
             self.hits[label] = self.hits.get(label, 0.0) + other.hits[label]

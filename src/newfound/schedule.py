@@ -9,7 +9,10 @@ from newfound.choosing import nearness, what_if_rule
 from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.labels import Labels
+from newfound.rebalancing import RebalancedSolver
 from newfound.recoding import recoding_factors
+from newfound.settings import ClassWeight
+from newfound.solver import RecursiveSolver
 from newfound.statistics import Counts, Index
 from newfound.what_if import Basis, Pretence, accuracies, pretended_scores
 
@@ -22,6 +25,15 @@ VOTERS = 1000
 FEWEST, MOST = 4, 8
 
 
+class Key(NamedTuple):
+    """The candidates that what-ifs or tests are about; they tell nothing of any other."""
+
+    penalties: tuple[float, ...]
+    recodings: tuple[float, ...]
+    class_weight: ClassWeight | None
+    fit_intercept: bool
+
+
 class Occasion(NamedTuple):
     """What a schedule was made for: when this has changed much, it is time for another."""
 
@@ -29,40 +41,37 @@ class Occasion(NamedTuple):
     known: int  # classes well known
     pretended: int  # classes pretended rare at once
 
-    def has_grown(self, other: "Occasion", factor: float) -> bool:
-        """Tell whether `other` is so much later that what was worked out here is stale."""
+    def has_changed(self, other: "Occasion", factor: float) -> bool:
+        """Tell whether `other` is so different that what was worked out here is stale."""
         examples, known, pretended = np.array(other) / np.array(self)
-        return bool(
-            examples >= factor
-            or known >= (1 + factor) / 2
-            or not 1 / factor < pretended < factor
-            or examples < 1 / factor
+        return not (
+            1 / factor < examples < factor
+            and 1 / factor < known < (1 + factor) / 2
+            and 1 / factor < pretended < factor
         )
 
 
 class Schedule(NamedTuple):
     """What the what-ifs said: accuracies by pretended count, penalty and recoding."""
 
+    key: Key
     occasion: Occasion
     ladder: Floats  # the pretended counts, shape (M,)
     table: Floats  # of each known class, shape (M, K, A, C)
     rare: Floats  # of the classes pretended rare, shape (M, K, A)
     others: Floats  # of the other known classes, shape (M, K, A)
 
-    def choose(self, rare_counts: Counts, small: int, recodings: Floats) -> tuple[int, Floats]:
-        """Return the place of the penalty, and the recoding for each rung of the ladder.
-
-        For the rare classes at hand or, if there are none, for any that comes and has less than
-        `small` examples.
-        """
-        penalty, places = what_if_rule(self.table, self.present(rare_counts, small))
-        return penalty, recodings[places]
+    def choose(self) -> tuple[int, Floats]:
+        """Return the place of the penalty, and the recoding for each rung of the ladder."""
+        penalty, places = what_if_rule(self.table)
+        recodings = self.key.recodings
+        return penalty, np.interp(places, np.arange(len(recodings)), recodings)
 
     def present(self, rare_counts: Counts, small: int) -> Floats:
         """Return how much each rung of the ladder matters, shape (M,), adding up to 1."""
         if len(rare_counts):
             return nearness(rare_counts.astype(np.float64), self.ladder) / len(rare_counts)
-        matters = (self.ladder < small).astype(np.float64)
+        matters = (self.ladder <= max(1, small)).astype(np.float64)
         shares: Floats = matters / matters.sum()
         return shares
 
@@ -72,6 +81,7 @@ class Work:
 
     Parameters
     ----------
+    key : Key
     occasion : Occasion
     known : list of labels
         Classes known well.
@@ -79,22 +89,13 @@ class Work:
         Their rows held back: some play the few that were taught, the others vote.
     count : int
         How often a known class has been taught, typically: the ladder goes up to it.
-    candidates : int
-        Number of penalties.
-    recodings : ndarray of shape (A,)
     """
 
     def __init__(
-        self,
-        occasion: Occasion,
-        known: list[Any],
-        held: HeldBack,
-        count: int,
-        candidates: int,
-        recodings: Floats,
+        self, key: Key, occasion: Occasion, known: list[Any], held: HeldBack, count: int
     ) -> None:
         rng = np.random.default_rng((held.seed, occasion.examples))
-        self.occasion, self.known, self.recodings = occasion, known, recodings
+        self.key, self.occasion, self.known = key, occasion, known
         self.ladder: Floats = np.exp2(np.arange(min(count, LARGEST).bit_length()).astype(float))
         self.examples: list[Floats] = []  # for each known class, rows that play the few taught
         voters, of_class, ranks = [], [], []
@@ -112,7 +113,7 @@ class Work:
         self.of_class: Index = np.concatenate(of_class)
         self.ranks: Index = np.concatenate(ranks)
         self.scenarios = self._draw(rng)
-        shape = (len(self.ladder), candidates, len(recodings))
+        shape = (len(self.ladder), len(key.penalties), len(key.recodings))
         self.table = np.zeros((*shape, len(known)))
         self.rare, self.others = np.zeros(shape), np.zeros(shape)
         self.done = 0
@@ -125,78 +126,74 @@ class Work:
     @property
     def schedule(self) -> Schedule:
         """The finished schedule."""
-        return Schedule(self.occasion, self.ladder, self.table, self.rare, self.others)
+        return Schedule(self.key, self.occasion, self.ladder, self.table, self.rare, self.others)
 
-    def still_fits(self, labels: Labels) -> bool:
-        """Tell whether all the known classes are there still."""
-        return set(self.known) <= set(labels.tolist())
+    def still_fits(self, labels: Labels, key: Key) -> bool:
+        """Tell whether all the known classes are there still, and the candidates are the same."""
+        return key == self.key and set(self.known) <= set(labels.tolist())
 
     def advance(self, candidates: Candidates) -> None:
         """Do the next piece."""
         piece, self.done = self.done, self.done + 1
         solver, statistics = candidates.solvers[piece], candidates.statistics
         places = np.array([statistics.position(label) for label in self.known])
-        counts, masses = statistics.counts, solver.masses
-        means = statistics.cross / np.maximum(counts, 1)
-        few = [
-            rows[: int(rung)].mean(axis=0)
-            for rung in self.ladder
-            for rows in self.examples
-            if rung <= len(rows)
-        ]
-        U = np.column_stack([means, *few])
-        directions = solver.inverse_times(U)
-        whole = Basis(directions.T @ self.voters.T, U.T @ directions)
-        truth = places[self.of_class]
-        column = len(masses)
-        for m, rung in enumerate(self.ladder):
-            columns = {}
+        means = statistics.cross / np.maximum(statistics.counts, 1)
+        # U: the means of all classes and, for each rung and known class, that of a few rows.
+        vectors: list[Floats] = [means]
+        columns: dict[tuple[float, int], int] = {}
+        for rung in self.ladder:
             for place, rows in enumerate(self.examples):
                 if rung <= len(rows):
-                    columns[place] = column
-                    column += 1
-            self._try(m, piece, whole, columns, places, counts, masses, truth, solver.fit_intercept)
+                    columns[rung, place] = means.shape[1] + len(columns)
+                    vectors.append(rows[: int(rung)].mean(axis=0)[:, None])
+        U = np.concatenate(vectors, axis=1)
+        directions = solver.inverse_times(U)
+        basis = Basis(directions.T @ self.voters.T, U.T @ directions)
+        for m, rung in enumerate(self.ladder):
+            parts = [
+                self._try(scenario, rung, solver, basis, places, columns)
+                for scenario in self.scenarios
+            ]
+            self.table[m, piece], self.rare[m, piece], self.others[m, piece] = (
+                np.mean(part, axis=0) for part in zip(*parts, strict=True)
+            )
 
     def _try(
         self,
-        m: int,
-        piece: int,
-        whole: Basis,
-        columns: dict[int, int],
+        scenario: list[int],
+        rung: float,
+        solver: RecursiveSolver | RebalancedSolver,
+        basis: Basis,
         places: Index,
-        counts: Counts,
-        masses: Floats,
-        truth: Index,
-        fit_intercept: bool,
-    ) -> None:
-        """Fill in what all scenarios say about one pretended count."""
-        T, rung = len(masses), self.ladder[m]
-        total, rare, others = [], [], []
-        for scenario in self.scenarios:
-            scarce = [place for place in scenario if counts[places[place]] > rung]
-            # The vectors that this scenario needs: the means of all classes, and its few rows.
-            needed = [columns[place] for place in scarce if place in columns]
-            keep = np.concatenate([np.arange(T), needed]).astype(np.intp)
-            basis = Basis(whole.scores[keep], whole.products[np.ix_(keep, keep)])
-            pretended, votes = {}, np.ones(len(truth), dtype=bool)
-            for place in scarce:
-                at = places[place]
-                column = T + needed.index(columns[place]) if place in columns else at
-                pretended[int(at)] = Pretence(float(rung * masses[at] / counts[at]), int(column))
-                if place in columns:  # rows that are taught do not vote
-                    votes &= (self.of_class != place) | (self.ranks >= rung)
-            scores, kept = pretended_scores(basis, masses, pretended, fit_intercept)
-            factors = np.array([recoding_factors(kept, float(value)) for value in self.recodings])
-            # Classes that are rare already stay out of it: the pretended ones play their part.
-            here = scores[np.ix_(places, votes)]
-            found = accuracies(here, self.of_class[votes], factors[:, places])
-            is_rare = np.isin(np.arange(len(places)), scarce)
-            total.append(found)
-            rare.append(found[:, is_rare].mean(axis=1) if scarce else found.mean(axis=1))
-            others.append(found[:, ~is_rare].mean(axis=1))
-        self.table[m, piece] = np.mean(total, axis=0)
-        self.rare[m, piece] = np.mean(rare, axis=0)
-        self.others[m, piece] = np.mean(others, axis=0)
+        columns: dict[tuple[float, int], int],
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return, by recoding, the accuracy of each known class; of the rare ones; of the others.
+
+        `places` says where the known classes stand, `columns` where the means of few rows do.
+        """
+        counts, masses = solver.statistics.counts, solver.masses
+        scarce = [place for place in scenario if counts[places[place]] > rung]
+        # The vectors that this scenario needs: the means of all classes, and its few rows.
+        taught = [place for place in scarce if (rung, place) in columns]
+        keep = [*range(len(masses)), *(columns[rung, place] for place in taught)]
+        few = {place: len(masses) + i for i, place in enumerate(taught)}
+        pretended = {}
+        for place in scarce:
+            at = int(places[place])
+            pretended[at] = Pretence(rung * masses[at] / counts[at], few.get(place, at))
+        scores, kept = pretended_scores(
+            Basis(basis.scores[keep], basis.products[np.ix_(keep, keep)]),
+            masses,
+            pretended,
+            solver.fit_intercept,
+        )
+        votes = ~np.isin(self.of_class, taught) | (self.ranks >= rung)  # rows taught do not
+        factors = np.array([recoding_factors(kept, value) for value in self.key.recodings])
+        # Classes that are rare already stay out of it: the pretended ones play their part.
+        found = accuracies(scores[np.ix_(places, votes)], self.of_class[votes], factors[:, places])
+        is_rare = np.isin(np.arange(len(places)), scarce)
+        rare = found[:, is_rare if scarce else ~is_rare].mean(axis=1)
+        return found, rare, found[:, ~is_rare].mean(axis=1)
 
     def _draw(self, rng: np.random.Generator) -> list[list[int]]:
         """Return which of the known classes each scenario pretends rare: each about as often."""

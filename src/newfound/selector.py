@@ -1,18 +1,18 @@
 """What choosing inside the stream keeps, and how it comes to a choice."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.candidates import Candidates
-from newfound.choosing import Choice, nearest, paper_rule
+from newfound.choosing import Choice, first_best, nearest, paper_rule
 from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.progressive import Progress
 from newfound.rebalancing import RebalancedSolver
 from newfound.recoding import recoding_factors
-from newfound.schedule import Occasion, Schedule, Work
+from newfound.schedule import Key, Occasion, Schedule, Work
 from newfound.settings import SelectionSettings
 from newfound.solver import RecursiveSolver
 from newfound.statistics import Counts, Index, Rows, Statistics
@@ -42,10 +42,11 @@ class Selector:
     ----------
     held : HeldBack
     scale : float
-        Mean square of a feature, which the default penalties are multiples of.
+        Mean square of a feature, which the default penalties are multiples of; 0 if not known yet.
     """
 
     # scaled_at: number of examples at which `scale` was looked at last.
+    # progress, progress_key: tests counted, and the candidates that were tested.
     # schedule, work: what the what-ifs said, and what they are about to say.
     # plain: number of examples and place of the penalty, when it was last chosen without them.
     # revision: goes up whenever anything was learned or forgotten.
@@ -56,6 +57,7 @@ class Selector:
         self.scale = scale
         self.scaled_at = 0
         self.progress = Progress()
+        self.progress_key: Key | None = None
         self.schedule: Schedule | None = None
         self.work: Work | None = None
         self.plain: tuple[int, int] | None = None
@@ -66,7 +68,12 @@ class Selector:
         """Return the penalties of the candidates, rising."""
         if settings.penalties != "auto":
             return settings.penalties
-        return tuple(np.clip(self.scale * PENALTIES, 1e-100, 1e100).tolist())
+        return tuple(np.clip((self.scale or 1.0) * PENALTIES, 1e-100, 1e100).tolist())
+
+    def key(self, settings: SelectionSettings) -> Key:
+        """Return what the candidates are."""
+        penalties = self.penalties(settings)
+        return Key(penalties, settings.recodings, settings.class_weight, settings.fit_intercept)
 
     def rescale(self, statistics: Statistics, settings: SelectionSettings) -> bool:
         """Look at the scale of the features whenever there are twice as many examples.
@@ -75,12 +82,14 @@ class Selector:
         """
         if settings.penalties != "auto" or statistics.total < 2 * self.scaled_at:
             return False
-        self.scaled_at = statistics.total
         scale = scale_of(statistics, settings.fit_intercept)
-        if not scale or 0.5 <= scale / self.scale <= 2:
+        if not scale:
             return False
-        self.scale = scale
-        self.progress, self.schedule, self.work, self.plain = Progress(), None, None, None
+        self.scaled_at = statistics.total
+        if self.scale and 0.5 <= scale / self.scale <= 2:
+            return False
+        self.scale, self.plain = scale, None
+        self.revision += 1
         return True
 
     def cap(self, settings: SelectionSettings) -> int:
@@ -93,14 +102,12 @@ class Selector:
         """Return how often each class was taught, rows held back included, shape (T,)."""
         return statistics.counts + self.held.counts(statistics.labels)
 
-    def tests(
-        self, candidates: Candidates, X: Rows, index: Index, settings: SelectionSettings
-    ) -> NDArray[np.bool_]:
-        """Return which candidates are right about rows not learned yet, shape (m, K, A)."""
-        right = []
-        for solver in candidates.solvers:
-            right.append(_right_answers(solver, X, index, settings.recodings))
-        return np.moveaxis(np.array(right), 2, 0)
+    def count_tests(self, settings: SelectionSettings, labels: list[Any], right: Any) -> None:
+        """Count what `right_answers` said about rows of these classes, before they were learned."""
+        key = self.key(settings)
+        if self.progress_key != key:
+            self.progress, self.progress_key = Progress(), key
+        self.progress.count(labels, right)
 
     def voting(
         self, candidates: Candidates, settings: SelectionSettings, least: int
@@ -109,7 +116,8 @@ class Selector:
         statistics = candidates.statistics
         labels, often = statistics.labels, self.counts(statistics) >= least
         if settings.validation == "progressive":
-            tested = np.array([label in self.progress.tests for label in labels.tolist()])
+            counted = self.progress.tests if self.progress_key == self.key(settings) else {}
+            tested = np.array([label in counted for label in labels.tolist()])
             classes = np.flatnonzero(often & tested)
             if not len(classes):
                 return None
@@ -120,7 +128,7 @@ class Selector:
         rows, of_class = self.held.stacked(labels[classes], statistics.width)
         table, there = [], np.bincount(of_class)
         for solver in candidates.solvers:
-            right = _right_answers(solver, rows, classes[of_class], settings.recodings)
+            right = right_answers(solver, rows, classes[of_class], settings.recodings)
             table.append([np.bincount(of_class, hits) / there for hits in right])
         return Voting(np.array(table), classes)
 
@@ -137,23 +145,22 @@ class Selector:
     def choose(self, candidates: Candidates, settings: SelectionSettings) -> Choice:
         """Return what the rule chooses now."""
         statistics, recodings = candidates.statistics, np.array(settings.recodings)
-        if self._asks_what_if(settings):
-            schedule = self._current_schedule(candidates, settings)
-            if schedule is not None:
-                rare = self.rare_counts(statistics, settings)
-                place, rungs = schedule.choose(rare, settings.min_class_count, recodings)
-                counts = np.log(np.maximum(statistics.counts, 1))
-                return Choice(place, np.interp(counts, np.log(schedule.ladder), rungs))
-        level = nearest(recodings, USUAL_RECODING)
-        if settings.rule == "what-if":
-            place = self._plain_penalty(candidates, settings, level)
-        else:
+        schedule = self.current_schedule(candidates, settings)
+        if schedule is not None:
+            place, rungs = schedule.choose()
+            counts = np.log(np.maximum(statistics.counts, 1))
+            return Choice(place, np.interp(counts, np.log(schedule.ladder), rungs))
+        place, level = 0, nearest(recodings, USUAL_RECODING)
+        voting = None
+        if settings.rule != "what-if" or self._asks_what_if(settings):
             voting = self.voting(candidates, settings, settings.min_class_count)
-            place = 0
-            if voting is not None and settings.rule == "paper":
-                place, level = paper_rule(voting.table, settings.tolerance)
-            elif voting is not None:
-                place = int(voting.table[:, level].mean(axis=1).argmax())
+        if voting is not None and settings.rule is not None:
+            # Also where too few classes are known to pretend anything about: they keep safe.
+            place, level = paper_rule(voting.table, settings.tolerance)
+        elif voting is not None:
+            place = int(first_best(voting.table[:, level].mean(axis=1), axis=0))
+        elif settings.rule == "what-if":
+            place = self._plain_penalty(candidates, settings, level)
         return Choice(place, np.full(statistics.n_classes, recodings[level]))
 
     def rare_counts(self, statistics: Statistics, settings: SelectionSettings) -> Counts:
@@ -163,14 +170,45 @@ class Selector:
 
     def advance(self, candidates: Candidates, settings: SelectionSettings) -> None:
         """Do a piece of the next schedule, if one is due."""
-        if self.schedule is None or not self._asks_what_if(settings):
+        schedule, work = self.schedule, self.work
+        if schedule is None or not self._asks_what_if(settings):
             return
-        if self.work is None:
+        if work is None or not work.still_fits(candidates.statistics.labels, self.key(settings)):
             occasion = self._occasion(candidates.statistics, settings)
-            if occasion is None or not self.schedule.occasion.has_grown(occasion, RENEW):
+            if occasion is None or not schedule.occasion.has_changed(occasion, RENEW):
+                self.work = None
                 return
-            self.work = self._begin(occasion, candidates, settings)
-        self._do_piece(candidates)
+            work = self._begin(occasion, candidates, settings)
+        self.work = None  # should it fail, it starts anew
+        work.advance(candidates)
+        if work.is_done:
+            self.schedule = work.schedule
+            self.revision += 1
+        else:
+            self.work = work
+
+    def current_schedule(
+        self, candidates: Candidates, settings: SelectionSettings
+    ) -> Schedule | None:
+        """Return the schedule there is, a new one if that is much too old, None if none can be."""
+        if not self._asks_what_if(settings):
+            return None
+        occasion = self._occasion(candidates.statistics, settings)
+        if occasion is None:
+            return None
+        schedule = self.schedule
+        if (
+            schedule is None
+            or schedule.key != self.key(settings)
+            or schedule.occasion.has_changed(occasion, RENEW_NOW)
+        ):
+            # Through a local: questions may come from several threads.
+            work = self._begin(occasion, candidates, settings)
+            while not work.is_done:
+                work.advance(candidates)
+            self.schedule, self.work = work.schedule, None
+            return work.schedule
+        return schedule
 
     def _asks_what_if(self, settings: SelectionSettings) -> bool:
         # Where all classes weigh the same, there is nothing to recode.
@@ -186,63 +224,32 @@ class Selector:
         if known < 2:
             return None
         taught = np.count_nonzero(statistics.counts)
-        # As large a part of the known classes as is rare among all, but never most of them.
-        pretended = round((taught - known) / taught * known)
-        return Occasion(statistics.total, known, max(1, min(pretended, known // 2)))
+        # As large a part of the known classes as is rare among all, but never most of them; and not
+        # less than a tenth, for each that plays a rare one tells something.
+        part = min(max(1 - known / taught, 0.1), 0.5)
+        return Occasion(statistics.total, known, max(1, int(part * known)))
 
     def _begin(
         self, occasion: Occasion, candidates: Candidates, settings: SelectionSettings
     ) -> Work:
         statistics = candidates.statistics
         known = self._is_known(statistics, settings)
-        return Work(
-            occasion,
-            statistics.labels[known].tolist(),
-            self.held,
-            int(np.median(statistics.counts[known])),
-            len(candidates.solvers),
-            np.array(settings.recodings),
-        )
-
-    def _do_piece(self, candidates: Candidates) -> None:
-        assert self.work is not None
-        if not self.work.still_fits(candidates.statistics.labels):
-            self.work = None
-            return
-        self.work.advance(candidates)
-        if self.work.is_done:
-            self.schedule, self.work = self.work.schedule, None
-
-    def _current_schedule(
-        self, candidates: Candidates, settings: SelectionSettings
-    ) -> Schedule | None:
-        """Return the schedule there is, or a new one if that is much too old."""
-        occasion = self._occasion(candidates.statistics, settings)
-        if occasion is None:
-            return None
-        schedule = self.schedule
-        if schedule is not None and schedule.table.shape[1:3] != (
-            len(candidates.solvers),
-            len(settings.recodings),
-        ):
-            schedule = self.schedule = self.work = None  # other candidates, other recodings
-        if schedule is None or schedule.occasion.has_grown(occasion, RENEW_NOW):
-            self.schedule, self.work = None, self._begin(occasion, candidates, settings)
-            while self.work is not None:
-                self._do_piece(candidates)
-        return self.schedule
+        labels, count = statistics.labels[known].tolist(), np.median(statistics.counts[known])
+        return Work(self.key(settings), occasion, labels, self.held, int(count))
 
     def _plain_penalty(self, candidates: Candidates, settings: SelectionSettings, at: int) -> int:
         """Choose the penalty by all that are held back, now and then: they are few as yet."""
         total = candidates.statistics.total
         if self.plain is None or not self.plain[0] / RENEW < total < self.plain[0] * RENEW:
             voting = self.voting(candidates, settings, 1)
-            place = 0 if voting is None else int(voting.table[:, at].mean(axis=1).argmax())
+            place = 0
+            if voting is not None:
+                place = int(first_best(voting.table[:, at].mean(axis=1), axis=0))
             self.plain = (total, place)
         return min(self.plain[1], len(candidates.solvers) - 1)
 
 
-def _right_answers(
+def right_answers(
     solver: RecursiveSolver | RebalancedSolver,
     X: Rows,
     truth: Index,

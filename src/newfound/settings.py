@@ -122,13 +122,15 @@ def checked_selection_settings(
     """Return the parameters as plain Python values, or raise ValueError saying what is wrong."""
     automatic = isinstance(penalties, str) and penalties == "auto"
     rising = ("auto",) if automatic else _rising(penalties, "penalties", _SMALLEST, _LARGEST)
-    levels = _rising([recodings] if _is_number(recodings) else recodings, "recodings", 0.0, 1.0)
+    levels = _rising(recodings, "recodings", 0.0, 1.0)
     if rule is None and len(levels) > 1:
         raise ValueError(
             "rule=None chooses the penalty alone: give recodings one number, such as "
             f"recodings=0.7, got {len(levels)} of them"
         )
     _one_of(rule, "rule", ("what-if", "paper", None))
+    if rule == "paper" and levels[0] != 0:
+        raise ValueError("rule='paper' compares with no recoding at all: recodings must hold 0")
     _one_of(validation, "validation", ("holdout", "progressive"))
     if not (isinstance(tolerance, str) and tolerance == "one-se") and not (
         _is_number(tolerance) and 0 <= tolerance <= 1
@@ -151,9 +153,12 @@ def checked_selection_settings(
 
 
 def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...]:
-    numbers = list(values) if isinstance(values, Iterable) else []
-    if isinstance(values, str) or not numbers or not all(map(_is_number, numbers)):
-        raise ValueError(f"{name} must be numbers, got {values!r}")
+    if _is_number(values):
+        values = [values]
+    is_some = isinstance(values, Iterable) and not isinstance(values, str)
+    numbers = list(values) if is_some and getattr(values, "ndim", 1) == 1 else []
+    if not numbers or not all(map(_is_number, numbers)):
+        raise ValueError(f"{name} must be a number or several, got {values!r}")
     wrong = [number for number in numbers if not least <= number <= most]
     if wrong:
         raise ValueError(f"{name} must be from {least:g} to {most:g}, got {wrong[0]!r}")

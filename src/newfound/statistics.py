@@ -16,7 +16,8 @@ Counts = NDArray[np.int64]
 Index = NDArray[np.intp]
 Rows = NDArray[np.floating]
 
-# How far, relative to the examples, their sum may miss that of a class they all belong to.
+# How far, relative to these and to other examples, the sum of examples may miss that of a class
+# they all belong to: rounding in sums of what was there before is not held against them.
 SUM_SLACK = 1e-6
 
 
@@ -184,8 +185,9 @@ class Statistics:
                 f"{held} of them were taught"
             )
         present, sums = self._class_sums(X, index)
+        usual = (sum(gram.trace for gram in self.grams) / max(1, self.total)) ** 0.5
         for place, total in zip(present, sums, strict=True):
-            size = np.abs(X[index == place]).sum(axis=0, dtype=np.float64)
+            size = np.abs(X[index == place]).sum(axis=0, dtype=np.float64) + usual
             if counts[place] == 0 and (abs(self._cross[place] - total) > SUM_SLACK * size).any():
                 raise ValueError(
                     f"cannot forget these examples of {self.labels.tolist()[place]!r}: they do "

@@ -31,7 +31,7 @@ def plot(
         _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     statistics, recodings = candidates.statistics, np.array(settings.recodings)
     rare_counts = selector.rare_counts(statistics, settings)
-    schedule = selector.schedule if settings.rule == "what-if" else None
+    schedule = selector.current_schedule(candidates, settings)
     if schedule is not None:
         present = schedule.present(rare_counts, settings.min_class_count)
         for part, name, colour in (
@@ -54,8 +54,9 @@ def plot(
                     best = voting.table[:, :, judges].mean(axis=2).argmax(axis=0)
                     curve = voting.table[best, np.arange(len(recodings))][:, is_part].mean(axis=1)
                     ax.plot(recodings, 100 * curve, "o-", color=colour, label=name)
-    counts = statistics.counts
-    scarce = choice.recoding[counts <= (rare_counts.max() if len(rare_counts) else counts.min())]
+    counts, taught = statistics.counts, statistics.counts[statistics.counts > 0]
+    limit = rare_counts.max() if len(rare_counts) else taught.min()
+    scarce = choice.recoding[(counts > 0) & (counts <= limit)]
     low, high = float(scarce.min()), float(scarce.max())
     text = f"chosen: {low:.2g}" if high - low < 0.005 else f"chosen: {low:.2g} to {high:.2g}"
     ax.axvline((low + high) / 2, color="0.4", linestyle="--", label=text)

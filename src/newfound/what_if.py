@@ -95,7 +95,11 @@ def pretended_scores(
         E += kept.sum() * (np.outer(before, before) - np.outer(mean, mean))
         right = right - np.outer(mean, kept)
         scores = scores - (basis.products @ mean)[:, None]
-    coefficients = np.linalg.solve(left * np.eye(q) + E @ basis.products, right)
+    matrix = left * np.eye(q) + E @ basis.products
+    try:
+        coefficients = np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:  # singular: beside features this large, the penalty is lost
+        coefficients = np.linalg.lstsq(matrix, right)[0]
     return coefficients.T @ scores + targets[:, None], kept
 
 

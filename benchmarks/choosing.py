@@ -1,0 +1,220 @@
+"""How good is what is chosen in the stream: beside other rules, and beside hindsight."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.common import Measurement, show
+from benchmarks.streams import Frames, mnist, washington
+from newfound import IncrementalRidgeClassifierCV
+from newfound.choosing import paper_rule
+from newfound.recoding import recoding_factors
+
+TITLE = "Choosing penalty and recoding inside the stream"
+COUNTS = (1, 5, 10, 50, 100, 500)
+TARGETS = {
+    "total": (81.0, 83.3, 83.6, 84.8, 85.3, 86.0),
+    "rare": (25.0, 45.0, 50.0, 60.0, 65.0, 72.0),
+}
+
+
+class Found(NamedTuple):
+    """Accuracies in percent: by rule, of all classes and of the rare ones; of fixed recodings."""
+
+    total: dict[str, float]
+    rare: dict[str, float]
+    fixed: NDArray[np.float64]  # for each recoding, with the penalty validated for it
+
+
+def judge(model: Any, X: Any, y: Any, rare: list[Any]) -> Found:
+    """Ask one model what it chose, and what other rules choose from the same candidates."""
+    settings, candidates, selector = (
+        model._selection_settings(),
+        model._candidates(),
+        model._selector,
+    )
+    labels = model.classes_.tolist()
+    is_rare = np.isin(model.classes_, rare)
+    truth = np.array([labels.index(label) for label in y.tolist()])
+    voting = selector.voting(candidates, settings, settings.min_class_count).table
+    by_class = np.array([_by_recoding(solver, X, truth, settings) for solver in candidates.solvers])
+    validated = voting.mean(axis=2).argmax(axis=0)  # the penalty for each recoding
+    answers = model.predict(X)
+    mine = np.array([np.mean(answers[y == label] == label) for label in labels])
+    places = {
+        "naive": (validated[0], 0),
+        "recoding 0.7": (validated[7], 7),
+        "paper": paper_rule(voting, 0.0),
+        "paper, one standard error": paper_rule(voting, "one-se"),
+    }
+    found = {name: by_class[k, a] for name, (k, a) in places.items()} | {"what-if": mine}
+    fixed = by_class[validated, np.arange(len(validated))].mean(axis=1)
+    return Found(
+        {name: 100 * float(each.mean()) for name, each in found.items()},
+        {name: 100 * float(each[is_rare].mean()) for name, each in found.items()},
+        100 * fixed,
+    )
+
+
+def _by_recoding(solver: Any, X: Any, truth: Any, settings: Any) -> NDArray[np.float64]:
+    scores, there = X @ solver.weights + solver.intercept, np.bincount(truth)
+    rows = []
+    for recoding in settings.recodings:
+        answers = (scores * recoding_factors(solver.masses, recoding)).argmax(axis=1)
+        rows.append(np.bincount(truth, answers == truth) / there)
+    return np.array(rows)
+
+
+def rare_digit(data: Any, trial: int) -> list[Found]:
+    """The paper's protocol on MNIST: nine digits shown 1,200 times, 8 a few times."""
+    X, y, X_test, y_test = data
+    rng = np.random.default_rng(trial)
+    train = {t: rng.permutation(np.flatnonzero(y == t))[:1200] for t in range(10)}
+    test = np.concatenate([rng.permutation(np.flatnonzero(y_test == t))[:200] for t in range(10)])
+    known = rng.permutation(np.concatenate([train[t] for t in range(10) if t != 8]))
+    model = IncrementalRidgeClassifierCV(fit_intercept=False).partial_fit(X[known], y[known])
+    found, shown = [], 0
+    for count in COUNTS:
+        rows = train[8][shown:count]
+        model.partial_fit(X[rows], y[rows])
+        shown = count
+        found.append(judge(model, X_test[test], y_test[test], [8]))
+    return found
+
+
+def rare_tomato(data: Frames, trial: int) -> list[Found]:
+    """Fifty categories shown 300 times (fewer, where there are fewer frames), tomato a few."""
+    rng, train, test = _split(data, trial, per_test=400)
+    known = [rows[:300] for label, rows in train.items() if label != "tomato"]
+    shuffled = rng.permutation(np.concatenate(known))
+    X, y = data.X, data.categories
+    model = IncrementalRidgeClassifierCV().partial_fit(X[shuffled], y[shuffled])
+    found, shown = [], 0
+    for count in COUNTS:
+        rows = train["tomato"][shown:count]
+        model.partial_fit(X[rows], y[rows])
+        shown = count
+        found.append(judge(model, X[test], y[test], ["tomato"]))
+    return found
+
+
+def long_tail(data: Frames, trial: int) -> Found:
+    """25 of 51 categories shown 1 to 20 times, the others 300; all shuffled."""
+    rng, train, test = _split(data, trial, per_test=100)
+    labels = sorted(train)
+    rare = [labels[i] for i in rng.permutation(51)[:25]]
+    shown = dict.fromkeys(labels, 300)
+    for label in rare:
+        shown[label] = round(float(np.exp(rng.uniform(0, np.log(20)))))
+    rows = rng.permutation(np.concatenate([train[t][: shown[t]] for t in labels]))
+    X, y = data.X, data.categories
+    model = IncrementalRidgeClassifierCV().fit(X[rows], y[rows])
+    found = judge(model, X[test], y[test], rare)
+    balanced = IncrementalRidgeClassifierCV(class_weight="balanced").fit(X[rows], y[rows])
+    answers = balanced.predict(X[test])
+    each = {t: 100 * float(np.mean(answers[y[test] == t] == t)) for t in labels}
+    total = {**found.total, "rebalanced": float(np.mean(list(each.values())))}
+    return Found(
+        total, {**found.rare, "rebalanced": float(np.mean([each[t] for t in rare]))}, found.fixed
+    )
+
+
+def arrivals(data: Frames, shown: int = 60, block: int = 5) -> tuple[float, float, float]:
+    """51 categories, one after another: final accuracy, that of the batch solution, largest dip."""
+    _, train, test = _split(data, 0, per_test=40)
+    X, y, rows = data.X, data.categories, []
+    model = IncrementalRidgeClassifierCV()
+    dip, known = 0.0, np.zeros(0, dtype=np.intp)
+    for label in train:
+        before = _accuracy(model, X[known], y[known]) if len(known) else 0.0
+        rows.append(train[label][:shown])
+        # The first one alone, and then by blocks: all along, known classes must stay known.
+        cuts = [1, *range(block, shown, block)]
+        for part in np.split(rows[-1], cuts):
+            model.partial_fit(X[part], y[part])
+            if len(known):
+                dip = max(dip, before - _accuracy(model, X[known], y[known]))
+        known = np.concatenate([known, test[y[test] == label]])
+    return _accuracy(model, X[test], y[test]), _batch(X, y, np.concatenate(rows), test), dip
+
+
+def _accuracy(model: Any, X: Any, y: Any) -> float:
+    return 100 * float(np.mean(model.predict(X) == y))
+
+
+def _batch(X: Any, y: Any, rows: Any, test: Any) -> float:
+    """Ridge on all at once, its penalty chosen on a sixth of the rows."""
+    from sklearn.linear_model import RidgeClassifier
+
+    rng = np.random.default_rng(0)
+    held, kept = np.split(rng.permutation(rows), [len(rows) // 6])
+    models = [RidgeClassifier(p).fit(X[kept], y[kept]) for p in np.logspace(0, 5, 16)]
+    best = max(models, key=lambda model: model.score(X[held], y[held]))
+    return 100 * float(best.score(X[test], y[test]))
+
+
+def _split(data: Frames, trial: int, per_test: int) -> tuple[Any, dict[str, Any], Any]:
+    """Return a generator, training rows by category, and test rows: instances left out."""
+    rng = np.random.default_rng(trial)
+    is_test = np.isin(data.instances, list(data.trials[trial]))
+    train, test = {}, []
+    for label in np.unique(data.categories).tolist():
+        of_label = data.categories == label
+        train[label] = rng.permutation(np.flatnonzero(of_label & ~is_test))
+        test.append(rng.permutation(np.flatnonzero(of_label & is_test))[:per_test])
+    return rng, train, np.concatenate(test)
+
+
+def summary(trials: list[list[Found]]) -> Iterator[tuple[int, dict[str, Any], dict[str, Any], Any]]:
+    """Yield, for each count: means and standard errors by rule, total and rare; best fixed."""
+    for place, count in enumerate(COUNTS):
+        column = [trial[place] for trial in trials]
+        parts = []
+        for values in ([found.total for found in column], [found.rare for found in column]):
+            table = {name: np.array([value[name] for value in values]) for name in values[0]}
+            parts.append(table)
+        yield count, parts[0], parts[1], np.mean([found.fixed for found in column], axis=0)
+
+
+def measure(trials: int = 10) -> Iterator[Measurement]:
+    digits, frames = mnist(), washington()
+    if digits is None or frames is None:
+        print("NEWFOUND_DATA does not name the data: left out", file=sys.stderr)
+        return
+    of_digits = [rare_digit(digits, trial) for trial in range(trials)]
+    of_tomato = [rare_tomato(frames, trial) for trial in range(min(3, trials))]
+    for name, runs in (("MNIST, 8", of_digits), ("Washington RGB-D, tomato", of_tomato)):
+        for count, total, rare, fixed in summary(runs):
+            for rule, values in total.items():
+                errors = f"se {_se(values):.1f} and {_se(rare[rule]):.1f}"
+                note = f"rare {rare[rule].mean():.1f} %, {errors}"
+                what = f"{name} shown {count} times: {rule}"
+                yield Measurement(what, float(values.mean()), "%", note=note)
+            what = f"{name} shown {count} times: best fixed recoding in hindsight"
+            note = f"recoding {fixed.argmax() / 10:.1f}"
+            yield Measurement(what, float(fixed.max()), "%", note=note)
+    tail = [long_tail(frames, trial) for trial in range(min(5, trials))]
+    for rule in tail[0].total:
+        each = [found.total[rule] for found in tail]
+        note = " ".join(f"{value:.0f}" for value in each)
+        yield Measurement(f"long tail: {rule}", float(np.mean(each)), "%", note=note)
+    best = [float(found.fixed.max()) for found in tail]
+    note = " ".join(f"{value:.0f}" for value in best)
+    yield Measurement(
+        "long tail: best fixed recoding in hindsight", float(np.mean(best)), "%", note=note
+    )
+    final, batch, dip = arrivals(frames)
+    yield Measurement("51 classes one after another: final accuracy", final, "%")
+    yield Measurement("51 classes one after another: batch solution", batch, "%")
+    yield Measurement("51 classes one after another: largest dip of known ones", dip, "points", 2.0)
+
+
+def _se(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+if __name__ == "__main__":
+    show(TITLE, measure())
