@@ -71,7 +71,8 @@ def what_if_rule(table: Floats) -> tuple[int, list[float]]:
     What is not worse than the best by more than one standard error of the difference, over
     classes, is as good. Of such penalties the largest is taken, judged over all counts together,
     each under its best recoding: it is one for all, and should not change with every class that
-    comes. Of such recodings around the best, the middle, which may lie between two places.
+    comes. Of such recodings around the best, the one a third of the way up, which may lie between
+    two places: what is too strong does more harm to objects not seen yet than the votes show.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def what_if_rule(table: Floats) -> tuple[int, list[float]]:
     --------
     >>> table = np.array([[[[0.5, 0.6], [0.9, 0.9], [0.9, 0.8], [0.2, 0.1]]]])
     >>> what_if_rule(table)
-    (0, [1.5])
+    (0, [1.3333333333333333])
     """
     means = table.mean(axis=3)
     best = first_best(means, axis=2)
@@ -95,7 +96,7 @@ def what_if_rule(table: Floats) -> tuple[int, list[float]]:
         worse = np.flatnonzero(lost.mean(axis=1) > standard_error(lost) + ROUNDING)
         first = max(worse[worse < at], default=-1) + 1
         last = min(worse[worse > at], default=len(of_count)) - 1
-        chosen.append(float(first + last) / 2)
+        chosen.append(float(first + (last - first) / 3))
     return penalty, chosen
 
 

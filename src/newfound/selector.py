@@ -151,17 +151,22 @@ class Selector:
             counts = np.log(np.maximum(statistics.counts, 1))
             return Choice(place, np.interp(counts, np.log(schedule.ladder), rungs))
         place, level = 0, nearest(recodings, USUAL_RECODING)
+        recoding = recodings[level]
         voting = None
         if settings.rule != "what-if" or self._asks_what_if(settings):
             voting = self.voting(candidates, settings, settings.min_class_count)
-        if voting is not None and settings.rule is not None:
-            # Also where too few classes are known to pretend anything about: they keep safe.
-            place, level = paper_rule(voting.table, settings.tolerance)
-        elif voting is not None:
-            place = int(first_best(voting.table[:, level].mean(axis=1), axis=0))
-        elif settings.rule == "what-if":
+        if voting is None and settings.rule == "what-if":
             place = self._plain_penalty(candidates, settings, level)
-        return Choice(place, np.full(statistics.n_classes, recodings[level]))
+        elif voting is not None and settings.rule is None:
+            place = int(first_best(voting.table[:, level].mean(axis=1), axis=0))
+        elif voting is not None:
+            place, level = paper_rule(voting.table, settings.tolerance)
+            recoding = recodings[level]
+            if settings.rule == "what-if":
+                # One class alone is known: nothing can be pretended, and its votes are few. Half
+                # way to the strongest recoding that does it no harm is as safe as it is useful.
+                recoding = (recodings[0] + recoding) / 2
+        return Choice(place, np.full(statistics.n_classes, recoding))
 
     def rare_counts(self, statistics: Statistics, settings: SelectionSettings) -> Counts:
         """Return how many examples were learned of each class that is not well known."""
