@@ -38,6 +38,23 @@ def times(matrix: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[n
     return product
 
 
+def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `left.T @ right` in Fortran order, shapes (k, m) and (k, n).
+
+    Examples
+    --------
+    >>> products(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [1.0]]))
+    array([[4.],
+           [6.]])
+    """
+    found: NDArray[np.float64]
+    if left.flags.c_contiguous:
+        found = blas.dgemm(1.0, left.T, right)
+    else:
+        found = blas.dgemm(1.0, left, right, trans_a=1)
+    return found
+
+
 def add_outer(
     matrix: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> None:

@@ -9,6 +9,7 @@ from newfound.choosing import nearness, what_if_rule
 from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.labels import Labels
+from newfound.products import products
 from newfound.rebalancing import RebalancedSolver
 from newfound.recoding import recoding_factors
 from newfound.settings import ClassWeight
@@ -21,7 +22,7 @@ LARGEST = 1024
 # Rows that vote on a scenario, all classes together; more would cost more than they tell.
 VOTERS = 1000
 # Scenarios for each pretended count: at least, and at most. Between, as many as it takes for each
-# known class to play a rare one twice.
+# known class to play a rare one.
 FEWEST, MOST = 4, 8
 
 
@@ -46,7 +47,7 @@ class Occasion(NamedTuple):
         examples, known, pretended = np.array(other) / np.array(self)
         return not (
             1 / factor < examples < factor
-            and 1 / factor < known < (1 + factor) / 2
+            and 1 / factor < known < factor
             and 1 / factor < pretended < factor
         )
 
@@ -146,9 +147,9 @@ class Work:
                 if rung <= len(rows):
                     columns[rung, place] = means.shape[1] + len(columns)
                     vectors.append(rows[: int(rung)].mean(axis=0)[:, None])
-        U = np.concatenate(vectors, axis=1)
+        U = np.asfortranarray(np.concatenate(vectors, axis=1))
         directions = solver.inverse_times(U)
-        basis = Basis(directions.T @ self.voters.T, U.T @ directions)
+        basis = Basis(products(self.voters.T, directions).T, products(U, directions))
         for m, rung in enumerate(self.ladder):
             parts = [
                 self._try(scenario, rung, solver, basis, places, columns)
@@ -198,7 +199,7 @@ class Work:
     def _draw(self, rng: np.random.Generator) -> list[list[int]]:
         """Return which of the known classes each scenario pretends rare: each about as often."""
         size, order = self.occasion.pretended, np.zeros(0, dtype=np.intp)
-        number = min(max(FEWEST, 2 * len(self.known) // size), MOST)
+        number = min(max(FEWEST, len(self.known) // size), MOST)
         while len(order) < number * size:
             order = np.append(order, rng.permutation(len(self.known)))
         return [np.unique(part).tolist() for part in order[: number * size].reshape(number, size)]

@@ -230,8 +230,8 @@ class Selector:
             return None
         taught = np.count_nonzero(statistics.counts)
         # As large a part of the known classes as is rare among all, but never most of them; and not
-        # less than a tenth, for each that plays a rare one tells something.
-        part = min(max(1 - known / taught, 0.1), 0.5)
+        # less than a fifth, for each that plays a rare one tells something.
+        part = min(max(1 - known / taught, 0.2), 0.5)
         return Occasion(statistics.total, known, max(1, int(part * known)))
 
     def _begin(

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.gram import Floats
+from newfound.products import products
 
 
 class Pretence(NamedTuple):
@@ -86,21 +87,22 @@ def pretended_scores(
         E[column, column] += mass
     left = kept.sum() / total
     E[np.arange(T), np.arange(T)] += (1 - left) * masses
-    scores = basis.scores
-    targets = np.zeros(T)
+    offset, targets = np.zeros(q), np.zeros(T)
     if fit_intercept:
         before = np.zeros(q)
         before[:T] = masses / total
         mean, targets = right.sum(axis=1) / kept.sum(), kept / kept.sum()
         E += kept.sum() * (np.outer(before, before) - np.outer(mean, mean))
         right = right - np.outer(mean, kept)
-        scores = scores - (basis.products @ mean)[:, None]
+        offset = basis.products @ mean
     matrix = left * np.eye(q) + E @ basis.products
     try:
         coefficients = np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:  # singular: beside features this large, the penalty is lost
         coefficients = np.linalg.lstsq(matrix, right)[0]
-    return coefficients.T @ scores + targets[:, None], kept
+    scores = products(basis.scores, coefficients).T
+    scores += (targets - offset @ coefficients)[:, None]
+    return scores, kept
 
 
 def accuracies(scores: Floats, truth: NDArray[np.intp], factors: Floats) -> Floats:
