@@ -26,7 +26,8 @@ class Found(NamedTuple):
 
     total: dict[str, float]
     rare: dict[str, float]
-    fixed: NDArray[np.float64]  # for each recoding, with the penalty validated for it
+    fixed: NDArray[np.float64]  # for each recoding, with the penalty validated without recoding
+    tuned: NDArray[np.float64]  # for each recoding, with the penalty validated for it
 
 
 def judge(model: Any, X: Any, y: Any, rare: list[Any]) -> Found:
@@ -51,11 +52,11 @@ def judge(model: Any, X: Any, y: Any, rare: list[Any]) -> Found:
         "paper, one standard error": paper_rule(voting, "one-se"),
     }
     found = {name: by_class[k, a] for name, (k, a) in places.items()} | {"what-if": mine}
-    fixed = by_class[validated, np.arange(len(validated))].mean(axis=1)
     return Found(
         {name: 100 * float(each.mean()) for name, each in found.items()},
         {name: 100 * float(each[is_rare].mean()) for name, each in found.items()},
-        100 * fixed,
+        100 * by_class[validated[0]].mean(axis=1),
+        100 * by_class[validated, np.arange(len(validated))].mean(axis=1),
     )
 
 
@@ -116,9 +117,10 @@ def long_tail(data: Frames, trial: int) -> Found:
     balanced = IncrementalRidgeClassifierCV(class_weight="balanced").fit(X[rows], y[rows])
     answers = balanced.predict(X[test])
     each = {t: 100 * float(np.mean(answers[y[test] == t] == t)) for t in labels}
-    total = {**found.total, "rebalanced": float(np.mean(list(each.values())))}
-    return Found(
-        total, {**found.rare, "rebalanced": float(np.mean([each[t] for t in rare]))}, found.fixed
+    rare_ones = float(np.mean([each[t] for t in rare]))
+    return found._replace(
+        total={**found.total, "rebalanced": float(np.mean(list(each.values())))},
+        rare={**found.rare, "rebalanced": rare_ones},
     )
 
 
@@ -180,15 +182,28 @@ def _split(data: Frames, trial: int, per_test: int) -> tuple[Any, dict[str, Any]
     return rng, train, np.concatenate(test)
 
 
-def summary(trials: list[list[Found]]) -> Iterator[tuple[int, dict[str, Any], dict[str, Any], Any]]:
-    """Yield, for each count: means and standard errors by rule, total and rare; best fixed."""
-    for place, count in enumerate(COUNTS):
-        column = [trial[place] for trial in trials]
-        parts = []
-        for values in ([found.total for found in column], [found.rare for found in column]):
-            table = {name: np.array([value[name] for value in values]) for name in values[0]}
-            parts.append(table)
-        yield count, parts[0], parts[1], np.mean([found.fixed for found in column], axis=0)
+class Column(NamedTuple):
+    """What all trials found at one count: values by rule; means by fixed recoding."""
+
+    shown: int
+    total: dict[str, NDArray[np.float64]]
+    rare: dict[str, NDArray[np.float64]]
+    fixed: NDArray[np.float64]
+    tuned: NDArray[np.float64]
+
+
+def columns(trials: list[list[Found]]) -> list[Column]:
+    """Gather what several trials found."""
+    gathered = []
+    for count, found in zip(COUNTS, zip(*trials, strict=True), strict=True):
+        rules = found[0].total
+        total = {rule: np.array([each.total[rule] for each in found]) for rule in rules}
+        rare = {rule: np.array([each.rare[rule] for each in found]) for rule in rules}
+        fixed, tuned = (
+            np.mean([getattr(each, name) for each in found], axis=0) for name in ("fixed", "tuned")
+        )
+        gathered.append(Column(count, total, rare, fixed, tuned))
+    return gathered
 
 
 def measure(trials: int = 10) -> Iterator[Measurement]:
@@ -199,25 +214,26 @@ def measure(trials: int = 10) -> Iterator[Measurement]:
     of_digits = [rare_digit(digits, trial) for trial in range(trials)]
     of_tomato = [rare_tomato(frames, trial) for trial in range(min(3, trials))]
     for name, runs in (("MNIST, 8", of_digits), ("Washington RGB-D, tomato", of_tomato)):
-        for count, total, rare, fixed in summary(runs):
-            for rule, values in total.items():
-                errors = f"se {_se(values):.1f} and {_se(rare[rule]):.1f}"
-                note = f"rare {rare[rule].mean():.1f} %, {errors}"
-                what = f"{name} shown {count} times: {rule}"
-                yield Measurement(what, float(values.mean()), "%", note=note)
-            what = f"{name} shown {count} times: best fixed recoding in hindsight"
-            note = f"recoding {fixed.argmax() / 10:.1f}"
-            yield Measurement(what, float(fixed.max()), "%", note=note)
+        for column in columns(runs):
+            shown = f"{name} shown {column.shown} times"
+            for rule, values in column.total.items():
+                rare = column.rare[rule]
+                note = f"rare {rare.mean():.1f} %, se {se(values):.1f} and {se(rare):.1f}"
+                yield Measurement(f"{shown}: {rule}", float(values.mean()), "%", note=note)
+            for fixed, how in ((column.fixed, ""), (column.tuned, ", penalty for each")):
+                what = f"{shown}: best fixed recoding in hindsight{how}"
+                note = f"recoding {fixed.argmax() / 10:.1f}"
+                yield Measurement(what, float(fixed.max()), "%", note=note)
     tail = [long_tail(frames, trial) for trial in range(min(5, trials))]
     for rule in tail[0].total:
         each = [found.total[rule] for found in tail]
         note = " ".join(f"{value:.0f}" for value in each)
         yield Measurement(f"long tail: {rule}", float(np.mean(each)), "%", note=note)
-    best = [float(found.fixed.max()) for found in tail]
-    note = " ".join(f"{value:.0f}" for value in best)
-    yield Measurement(
-        "long tail: best fixed recoding in hindsight", float(np.mean(best)), "%", note=note
-    )
+    for kind, how in (("fixed", ""), ("tuned", ", penalty for each")):
+        best = [float(getattr(found, kind).max()) for found in tail]
+        note = " ".join(f"{value:.0f}" for value in best)
+        what = f"long tail: best fixed recoding in hindsight{how}"
+        yield Measurement(what, float(np.mean(best)), "%", note=note)
     stream = arrivals(frames)
     name = "51 classes one after another"
     yield Measurement(f"{name}: final accuracy", stream.final, "%")
@@ -233,7 +249,8 @@ def measure(trials: int = 10) -> Iterator[Measurement]:
     )
 
 
-def _se(values: NDArray[np.float64]) -> float:
+def se(values: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean."""
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 

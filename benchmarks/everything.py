@@ -6,14 +6,36 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks import batch, footprint, growth, peers, rebalanced, single, solvers, step
+from benchmarks import (
+    batch,
+    choosing,
+    footprint,
+    growth,
+    peers,
+    rebalanced,
+    selection,
+    single,
+    solvers,
+    step,
+)
 from benchmarks.common import Measurement, machine
 
 HERE = Path(__file__).parent
 FIGURE = HERE.parent / "docs" / "speed.png"
 QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
     (module.TITLE, module.measure)
-    for module in (step, growth, batch, single, rebalanced, footprint, peers, solvers)
+    for module in (
+        step,
+        growth,
+        batch,
+        single,
+        rebalanced,
+        selection,
+        footprint,
+        peers,
+        solvers,
+        choosing,
+    )
 ]
 
 
