@@ -41,7 +41,7 @@ def test_a_rare_digit_beside_nine_known_ones() -> None:
 def test_tomato_beside_fifty_known_categories() -> None:
     trials = [choosing.rare_tomato(frames(), trial) for trial in range(3)]
     for column in choosing.columns(trials):
-        assert column.total["what-if"].mean() > column.fixed.max() - 0.5
+        assert column.total["what-if"].mean() > column.tuned.max() - 0.5
 
 
 @needs_data

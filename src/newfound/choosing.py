@@ -65,25 +65,34 @@ def paper_rule(table: Floats, tolerance: float | Literal["one-se"]) -> tuple[int
     return int(best[recoding]), recoding
 
 
-def what_if_rule(table: Floats) -> tuple[int, list[float]]:
+def what_if_rule(table: Floats, ladder: Floats) -> tuple[int, list[float]]:
     """Return the place of the penalty, and that of the recoding for each pretended count.
 
     What is not worse than the best by more than one standard error of the difference, over
     classes, is as good. Of such penalties the largest is taken, judged over all counts together,
     each under its best recoding: it is one for all, and should not change with every class that
-    comes. Of such recodings around the best, the one a third of the way up, which may lie between
-    two places: what is too strong does more harm to objects not seen yet than the votes show.
+    comes. Of such recodings around the best, the mildest for a class seen once, rising to the
+    middle one: what is too strong does more harm to objects not seen yet than the votes show, and
+    the mean of m rows is off by an amount that falls with the root of m.
 
     Parameters
     ----------
     table : ndarray of shape (M, K, A, C)
         Accuracy of each known class, for each pretended count, penalty and recoding.
+    ladder : ndarray of shape (M,)
+        The pretended counts.
+
+    Returns
+    -------
+    penalty : int
+    recodings : list of float
+        May lie between two places.
 
     Examples
     --------
     >>> table = np.array([[[[0.5, 0.6], [0.9, 0.9], [0.9, 0.8], [0.2, 0.1]]]])
-    >>> what_if_rule(table)
-    (0, [1.3333333333333333])
+    >>> what_if_rule(table, np.array([1.0])), what_if_rule(table, np.array([100.0]))
+    ((0, [1.0]), (0, [1.45]))
     """
     means = table.mean(axis=3)
     best = first_best(means, axis=2)
@@ -91,12 +100,12 @@ def what_if_rule(table: Floats) -> tuple[int, list[float]]:
     lost = under_best[first_best(under_best.mean(axis=1), axis=0)] - under_best
     penalty = int(np.flatnonzero(lost.mean(axis=1) <= standard_error(lost) + ROUNDING)[-1])
     chosen = []
-    for of_count, at in zip(table[:, penalty], best[:, penalty], strict=True):
+    for of_count, at, count in zip(table[:, penalty], best[:, penalty], ladder, strict=True):
         lost = of_count[at] - of_count
         worse = np.flatnonzero(lost.mean(axis=1) > standard_error(lost) + ROUNDING)
         first = max(worse[worse < at], default=-1) + 1
         last = min(worse[worse > at], default=len(of_count)) - 1
-        chosen.append(float(first + (last - first) / 3))
+        chosen.append(float(first + (last - first) * (1 - count**-0.5) / 2))
     return penalty, chosen
 
 

@@ -64,7 +64,7 @@ class Schedule(NamedTuple):
 
     def choose(self) -> tuple[int, Floats]:
         """Return the place of the penalty, and the recoding for each rung of the ladder."""
-        penalty, places = what_if_rule(self.table)
+        penalty, places = what_if_rule(self.table, self.ladder)
         recodings = self.key.recodings
         return penalty, np.interp(places, np.arange(len(recodings)), recodings)
 

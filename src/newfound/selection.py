@@ -16,7 +16,7 @@ from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, as_labels
 from newfound.rebalancing import solver_for
 from newfound.recoding import recoding_factors
-from newfound.selector import Selector, right_answers, scale_of
+from newfound.selector import Selector, right_answers
 from newfound.selector_file import packed, unpacked
 from newfound.settings import (
     ClassWeight,
@@ -187,8 +187,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         held, rows, labels = ours.held.merged(theirs.held).trimmed(ours.cap(settings))
         if rows:
             statistics.add(np.array(rows), *statistics.locate(as_labels(labels)))
-        merged = Selector(held, scale_of(statistics, settings.fit_intercept))
-        merged.scaled_at = statistics.total
+        merged = Selector(held, ours.scale or theirs.scale)
+        merged.rescale(statistics, settings)
         merged.progress_key = merged.key(settings)
         for part in (ours, theirs):
             if part.progress_key == merged.progress_key:
