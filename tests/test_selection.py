@@ -448,9 +448,6 @@ def test_the_what_if_rule_raises_a_class_seen_a_few_times() -> None:
         is_rare = y_test == digit
         for one in (naive, model):
             found.append((one.score(X_test[is_rare], y_test[is_rare]), one.score(X_test, y_test)))
-        recoding = dict(zip(model.classes_.tolist(), model.recoding_, strict=True))
-        assert len(set(recoding.values())) <= 10
-        assert all(0 <= value <= 1 for value in recoding.values())
     rare, total = np.array(found).reshape(10, 2, 2).mean(axis=0).T
     assert rare[0] < 0.05
     assert rare[1] > 0.6
