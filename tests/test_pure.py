@@ -111,3 +111,16 @@ def test_labels_become_arrays_of_their_type(values: Any, kind: str) -> None:
 def test_what_is_no_label_is_named(values: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         as_labels(values)
+
+
+def test_equal_exponents_recode_as_one_number_does() -> None:
+    masses = np.array([7.0, 0.0, 120.0, 1.0, 33.0])
+    for recoding in (0.0, 0.3, 1.0):
+        one = recoding_factors(masses, recoding)
+        many = recoding_factors(masses, np.full(5, recoding))
+        np.testing.assert_allclose(many, one, rtol=1e-14)
+    # With exponents of their own, classes are raised above the largest, whatever its own is.
+    ratios = recoding_factors(masses, np.array([0.5, 1.0, 0.9, 0.2, 0.0]))
+    np.testing.assert_allclose(
+        ratios[[0, 3, 4]] / ratios[2], [(120 / 7) ** 0.5, 120**0.2, 1.0], rtol=1e-14
+    )
