@@ -232,8 +232,14 @@ def test_a_class_announced_is_not_tested_before_its_first_example() -> None:
     assert models[0]._selector.progress.tests == models[1]._selector.progress.tests
 
 
-def spoil(arrays: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
-    return {**arrays, name: value(arrays[name])}
+def assert_refused(model: Any, name: str, value: Any, path: Path) -> None:
+    """A file with a valid checksum in which one array of the selection is spoiled."""
+    model.save(path)
+    whole: Contents = read(path)
+    spoiled = {**whole.selection, name: value(whole.selection[name])}
+    write(path, whole._replace(selection=spoiled))
+    with pytest.raises(newfound.ModelFileError):
+        newfound.load(path)
 
 
 @pytest.mark.parametrize(
@@ -266,15 +272,7 @@ def test_a_file_with_a_valid_checksum_and_spoiled_selection_is_refused(
     X, y = stream()
     model = IncrementalRidgeClassifierCV().fit(X, y)
     model.predict(X)
-    path = tmp_path / "model.newfound"
-    model.save(path)
-    whole: Contents = read(path)
-    write(path, whole._replace(selection=spoil(dict(whole.selection), name, value)))
-    with pytest.raises(newfound.ModelFileError):
-        newfound.load(path)
-    write(path, whole._replace(selection={}))
-    with pytest.raises(newfound.ModelFileError):
-        newfound.load(path)
+    assert_refused(model, name, value, tmp_path / "model.newfound")
 
 
 @pytest.mark.parametrize(
@@ -294,9 +292,13 @@ def test_spoiled_tests_are_refused(name: str, value: Any, tmp_path: Path) -> Non
     for part in np.array_split(np.arange(40), 4):
         model.partial_fit(X[part], y[part])
     model.predict(X)
+    assert_refused(model, name, value, tmp_path / "model.newfound")
+
+
+def test_a_file_without_its_selection_is_refused(tmp_path: Path) -> None:
+    X, y = stream(40)
     path = tmp_path / "model.newfound"
-    model.save(path)
-    whole: Contents = read(path)
-    write(path, whole._replace(selection=spoil(dict(whole.selection), name, value)))
+    IncrementalRidgeClassifierCV().fit(X, y).save(path)
+    write(path, read(path)._replace(selection={}))
     with pytest.raises(newfound.ModelFileError):
         newfound.load(path)

@@ -40,9 +40,7 @@ class Settings(NamedTuple):
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Settings":
         """Return the settings that `to_json` gave `values` for."""
-        weight = values["class_weight"]
-        pairs = dict(map(tuple, weight)) if isinstance(weight, list) else weight
-        return checked_settings(**{**values, "class_weight": pairs})
+        return checked_settings(**_with_mapping(values))
 
 
 def checked_settings(
@@ -101,9 +99,7 @@ class SelectionSettings(NamedTuple):
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "SelectionSettings":
         """Return the settings that `to_json` gave `values` for."""
-        weight = values["class_weight"]
-        pairs = dict(map(tuple, weight)) if isinstance(weight, list) else weight
-        return checked_selection_settings(**{**values, "class_weight": pairs})
+        return checked_selection_settings(**_with_mapping(values))
 
 
 def checked_selection_settings(
@@ -150,6 +146,13 @@ def checked_selection_settings(
         shared.fit_intercept,
         _whole(random_state, "random_state", 0),
     )
+
+
+def _with_mapping(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what JSON gave back with the class weights as a mapping again, if they were one."""
+    weight = values["class_weight"]
+    pairs = dict(map(tuple, weight)) if isinstance(weight, list) else weight
+    return {**values, "class_weight": pairs}
 
 
 def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...]:
