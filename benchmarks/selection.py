@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -59,15 +60,12 @@ def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
         pieces.append(perf_counter() - start)
         spent += pieces[-1]
 
-    Work.advance = timing  # type: ignore[method-assign]
-    try:
+    with patch.object(Work, "advance", timing):
         start = perf_counter()
         for i in range(n):
             model.partial_fit(X[i : i + 1], y[i : i + 1])
             model.predict(X[i : i + 1])
         total = perf_counter() - start
-    finally:
-        Work.advance = original  # type: ignore[method-assign]
     yield Measurement(
         f"what-ifs, beside all else, over {n} steps, d = {d}, T = {T}",
         100 * spent / (total - spent),

@@ -147,10 +147,11 @@ def test_first_questions_may_come_from_several_threads() -> None:
     for _ in range(5):
         model = IncrementalRidgeClassifierCV().fit(X, y)
         answers: list[Any] = []
-        threads = [
-            threading.Thread(target=lambda: answers.append(model.predict(X)))  # noqa: B023
-            for _ in range(6)
-        ]
+
+        def ask(model: Any = model, answers: list[Any] = answers) -> None:
+            answers.append(model.predict(X))
+
+        threads = [threading.Thread(target=ask) for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -163,8 +163,8 @@ class Selector:
             place, level = paper_rule(voting.table, settings.tolerance)
             recoding = recodings[level]
             if settings.rule == "what-if":
-                # One class alone is known: nothing can be pretended, and its votes are few. Half
-                # way to the strongest recoding that does it no harm is as safe as it is useful.
+                # Too few classes are known to pretend anything, and votes are few. Half way to the
+                # strongest recoding that does no harm is as safe as it is useful.
                 recoding = (recodings[0] + recoding) / 2
         return Choice(place, np.full(statistics.n_classes, recoding))
 
