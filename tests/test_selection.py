@@ -460,6 +460,16 @@ def test_the_what_if_rule_raises_a_class_seen_a_few_times() -> None:
     assert total[1] > total[0] + 0.04
 
 
+def test_while_one_class_is_known_half_of_what_does_it_no_harm_is_chosen() -> None:
+    X, y = stream(1, n=100, T=1)
+    X, y = np.vstack([X, X[:2] + 5]), [*y, "cup", "cup"]
+    model = IncrementalRidgeClassifierCV().fit(X, y)
+    paper = IncrementalRidgeClassifierCV(rule="paper").fit(X, y)
+    assert paper.recoding_[0] > 0
+    np.testing.assert_allclose(model.recoding_, paper.recoding_ / 2)
+    assert model.penalty_ == paper.penalty_
+
+
 def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
     X, y = load_digits(return_X_y=True)
     for parameters in ({}, {"rule": "paper"}, {"rule": None, "recodings": 0.3}):
