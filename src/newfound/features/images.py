@@ -1,0 +1,206 @@
+"""Images from anywhere, checked before any network sees them."""
+
+import os
+import stat
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.features.extras import missing
+
+try:
+    from PIL import Image, ImageOps, UnidentifiedImageError
+except ModuleNotFoundError as error:
+    raise missing("PIL") from error
+
+Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
+
+# Larger ones are refused before they are decoded. A picture of that size is 192 MB.
+LARGEST_PIXELS = 64_000_000
+LARGEST_FILE = 256 * 2**20
+# What Pillow may try to read. Among those left out, some call other programs.
+FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
+SUFFIXES = frozenset(
+    f".{suffix}"
+    for suffix in (
+        *("jpg", "jpeg", "jpe", "jfif", "mpo", "png", "apng", "webp", "gif", "bmp"),
+        *("tif", "tiff", "ppm", "pgm", "pbm", "avif", "heic", "heif"),
+    )
+)
+# Names of formats that people have, that are not read, by where and how their files begin.
+_FOREIGN = (
+    (4, b"ftyphei", "HEIC"),
+    (4, b"ftypmif1", "HEIF"),
+    (0, b"%PDF", "PDF"),
+    (0, b"<svg", "SVG"),
+    (0, b"8BPS", "Photoshop"),
+)
+
+
+class UnreadableImageError(ValueError):
+    """An image cannot be used; the message says why."""
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of an image file, or raise UnreadableImageError. Never waits for a pipe.
+
+    Examples
+    --------
+    >>> read_file("no such file.jpg")
+    Traceback (most recent call last):
+    newfound.features.images.UnreadableImageError: there is no such file
+    """
+    try:
+        # Opening a pipe would wait for its other end.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise UnreadableImageError(f"{_kind(status.st_mode)}, not a file")
+            if status.st_size > LARGEST_FILE:
+                raise UnreadableImageError(
+                    f"a file of {status.st_size / 2**20:,.0f} MB, more than the "
+                    f"{LARGEST_FILE / 2**20:.0f} MB that are read"
+                )
+            return file.read()
+    except FileNotFoundError:
+        is_link = Path(path).is_symlink()
+        raise UnreadableImageError(
+            "a link to a file that is not there" if is_link else "there is no such file"
+        ) from None
+    except OSError as error:
+        raise UnreadableImageError((error.strerror or str(error)).lower()) from error
+
+
+def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> Image.Image:
+    """Return an image as 8-bit RGB, the way up it was taken, or raise UnreadableImageError.
+
+    Transparent parts become white. Animated images are refused, as are images of too many or too
+    few pixels, and formats that cannot be decoded safely; nothing is decoded before that is known.
+
+    Parameters
+    ----------
+    source : path, bytes of a file, PIL image or uint8 array of shape (h, w) or (h, w, 3)
+    smallest : int, default=1
+        Fewest pixels that each side must have.
+    enough : int, optional
+        A side of so many pixels is all that is needed: JPEGs may be decoded smaller than they
+        are, but not smaller than this.
+
+    Returns
+    -------
+    PIL image of mode RGB
+
+    Examples
+    --------
+    >>> as_rgb(np.zeros((20, 30), dtype=np.uint8)).size
+    (30, 20)
+    >>> as_rgb(b"")
+    Traceback (most recent call last):
+    newfound.features.images.UnreadableImageError: an empty file
+    """
+    if isinstance(source, np.ndarray):
+        return _checked(_from_array(source), smallest)
+    if isinstance(source, Image.Image):
+        return _eight_bit_rgb(_checked(source, smallest))
+    data = source if isinstance(source, bytes) else read_file(source)
+    try:
+        image = _checked(_opened(data), smallest)
+        # Cameras put previews behind the first picture of an MPO.
+        if image.format != "MPO" and getattr(image, "is_animated", False):
+            raise UnreadableImageError(
+                "animated, or several pictures in one file: save the one you mean by itself"
+            )
+        if enough is not None and image.format == "JPEG":
+            image.draft(None, (enough, enough))
+        image.load()
+    except UnreadableImageError:
+        raise
+    except Exception as error:  # whatever a damaged file makes the decoders do
+        raise UnreadableImageError(f"damaged or cut short ({error})") from error
+    return _eight_bit_rgb(_upright(image))
+
+
+def _opened(data: bytes) -> Image.Image:
+    if not data:
+        raise UnreadableImageError("an empty file")
+    try:
+        Image.init()  # makes all formats known, once
+        known = [name for name in FORMATS if name in Image.OPEN]
+        return Image.open(BytesIO(data), formats=known)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise UnreadableImageError(
+            f"more than the {LARGEST_PIXELS:,} pixels that are decoded"
+        ) from None
+    except UnidentifiedImageError:
+        for place, mark, name in _FOREIGN:
+            if data[place:].lower().startswith(mark):
+                raise UnreadableImageError(
+                    f"{name}, which is not read: save it as JPEG or PNG"
+                ) from None
+        raise UnreadableImageError(f"not an image, or none of {', '.join(FORMATS)}") from None
+
+
+def _checked(image: Image.Image, smallest: int) -> Image.Image:
+    width, height = image.size
+    if width * height > LARGEST_PIXELS:
+        raise UnreadableImageError(
+            f"{width} x {height} pixels, more than the {LARGEST_PIXELS:,} that are decoded"
+        )
+    if min(width, height) < smallest:
+        raise UnreadableImageError(
+            f"{width} x {height} pixels, too small: each side must have {smallest}"
+        )
+    return image
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """Return the image the way up its EXIF says; what EXIF is damaged says nothing."""
+    try:
+        ImageOps.exif_transpose(image, in_place=True)
+    except Exception:
+        return image
+    return image
+
+
+def _eight_bit_rgb(image: Image.Image) -> Image.Image:
+    mode = image.mode
+    if mode == "RGB":
+        return image
+    if mode.startswith("I;16") or mode == "I":
+        values = np.asarray(image)
+        if values.min() < 0 or values.max() > 65535:
+            raise UnreadableImageError("pixels of more than 16 bits: save it with 8 or 16")
+        return Image.fromarray((values // 257).astype(np.uint8)).convert("RGB")
+    if mode == "F":
+        raise UnreadableImageError("pixels of floating point: save it with 8 or 16 bits")
+    if mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        white = Image.new("RGB", image.size, "white")
+        white.paste(image, mask=image.getchannel("A"))
+        return white
+    return image.convert("RGB")
+
+
+def _from_array(array: NDArray[Any]) -> Image.Image:
+    grey, colour = array.ndim == 2, array.ndim == 3 and array.shape[2] == 3
+    if array.dtype != np.uint8 or not (grey or colour):
+        raise UnreadableImageError(
+            f"an array of {array.dtype} and shape {array.shape}: "
+            "images are uint8 of shape (h, w) or (h, w, 3)"
+        )
+    if not array.size:
+        raise UnreadableImageError("an empty array")
+    return Image.fromarray(np.ascontiguousarray(array)).convert("RGB")
+
+
+def _kind(mode: int) -> str:
+    kinds = (
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISDIR, "a folder"),
+    )
+    return next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")

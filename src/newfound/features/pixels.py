@@ -1,0 +1,55 @@
+"""Pixels as features: no network."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.features.extractor import Extractor
+from newfound.features.preprocessing import Preprocessing, Size
+from newfound.vectors import Identity
+
+
+class Pixels(Extractor):
+    """The pixels of an image, resized; for small images that are alike, and for tests.
+
+    Parameters
+    ----------
+    size : int or (height, width), default=28
+    range : (float, float), default=(0.0, 1.0)
+        What black and white become.
+    channels : "grey" or "rgb", default="grey"
+
+    Examples
+    --------
+    >>> pixels = Pixels(size=2, range=(-1.0, 1.0))
+    >>> pixels([np.full((8, 8), 255, dtype=np.uint8)])
+    Vectors([[1., 1., 1., 1.]], dtype=float32)
+    """
+
+    smallest = 2
+    batch_size = 64
+
+    def __init__(
+        self,
+        size: Size = 28,
+        range: tuple[float, float] = (0.0, 1.0),
+        channels: Literal["grey", "rgb"] = "grey",
+    ) -> None:
+        black, white = range
+        if not black < white:
+            raise ValueError(f"range must rise from black to white, got {range}")
+        step = 255 / (white - black)
+        self.prepare = Preprocessing(size, -black * step, step, channels)
+        height, width = self.prepare.height_width
+        self.width = height * width * (1 if channels == "grey" else 3)
+        preprocessing = {
+            "size": [height, width],
+            "range": [float(black), float(white)],
+            "channels": channels,
+        }
+        self.identity = Identity("pixels", preprocessing=preprocessing)
+
+    def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the pixels, shape (m, width)."""
+        return batch.reshape(len(batch), -1)
