@@ -21,6 +21,7 @@ from newfound.settings import ClassWeight, Settings, checked_settings
 from newfound.simplex import project_on_simplex
 from newfound.solver import NotTaughtError, RecursiveSolver
 from newfound.statistics import Counts, Index, Rows, Statistics
+from newfound.vectors import Identity, made_by, same_extractor
 
 Solver = RecursiveSolver | RebalancedSolver
 
@@ -43,10 +44,11 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         changed at any time.
     class_weight : None, "balanced" or mapping of label to float, default=None
         Weight of each example in the loss. "balanced" is n / (T n_t), so that classes weigh the
-        same. Classes that a mapping does not name weigh 1. Anything but None, even an empty
-        mapping, holds the Gram matrix of each class: d * d numbers a class (the examples as they
-        are while there are at most d / 2), and O(d^3 / 3) time for the first prediction after
-        something was learned. May be changed at any time, but not from None.
+        same. Classes that a mapping does not name weigh 1. Anything but None holds the Gram
+        matrix of each class: d * d numbers a class (the examples as they are while there are at
+        most d / 2). With anything but None and an empty mapping, the first prediction after
+        something was learned takes O(d^3 / 3) time. May be changed at any time, but not from
+        None.
     fit_intercept : bool, default=True
         Whether to fit an intercept, exactly and without penalty. May be changed at any time.
 
@@ -66,6 +68,9 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         Names of the features, if the first rows taught had any.
     n_samples_seen_ : int
         Number of examples taught and not forgotten, n.
+    extractor_ : Identity or None
+        What made the vectors taught, if these were `newfound.features.Vectors`. Those of another
+        extractor are refused; plain arrays are taken at their word.
 
     Examples
     --------
@@ -81,6 +86,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived")
 
+    extractor_: Identity | None = None
     _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
     _derived: tuple[Any, Candidates]  # what follows from the sums, and for which settings
 
@@ -239,7 +245,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         theirs = getattr(other, "_statistics", None)
         if theirs is None:
             return self
-        names = common_names(self, other)
+        names, extractor = common_names(self, other), common_extractor(self, other)
         # On a copy, so that whatever goes wrong, this model stays whole.
         ours = copy.deepcopy(getattr(self, "_statistics", None))
         if ours is None:
@@ -248,7 +254,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = other._held_rows()
         if len(rows):
             ours.add(rows, *ours.locate(labels))
-        return self._adopt(ours, names)
+        return self._adopt(ours, names, extractor)
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.
@@ -402,7 +408,10 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         try:
             rows = checked_rows(self, X, reset=anew)
             if anew:
+                self.__dict__.pop("extractor_", None)
                 self._begin(rows, settings)
+            if made_by(X) is not None:
+                self.extractor_ = made_by(X)
             statistics, candidates = self._statistics, self._candidates(settings)
             index, known = statistics.locate(everything)
             index = index[len(everything) - len(labels) :]
@@ -453,7 +462,12 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     def _make_candidates(self, statistics: Statistics, settings: Settings) -> Candidates:
         return Candidates([solver_for(statistics, settings)])
 
-    def _adopt(self, statistics: Statistics, feature_names: list[str] | None) -> Self:
+    def _adopt(
+        self,
+        statistics: Statistics,
+        feature_names: list[str] | None,
+        extractor: Identity | None,
+    ) -> Self:
         """Replace everything taught by what these sums hold."""
         settings = self._settings()
         candidates = self._make_candidates(statistics, settings)
@@ -462,6 +476,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = statistics.width
         if feature_names is not None:
             self.feature_names_in_ = np.array(feature_names, dtype=object)
+        if extractor is not None:
+            self.extractor_ = extractor
         return self
 
     def _held_rows(self) -> tuple[Rows, Labels]:
@@ -476,18 +492,19 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             parameters=self._settings().to_json(),
             statistics=self._candidates().statistics,
             feature_names=None if names is None else list(map(str, names)),
+            extractor=self.extractor_,
         )
 
     @classmethod
     def _from_contents(cls, contents: file_format.Contents) -> Self:
         """Return the model that `_contents` was asked of, or raise ValueError."""
         model = cls(**Settings.from_json(contents.parameters)._asdict())
-        return model._adopt(contents.statistics, contents.feature_names)
+        return model._adopt(contents.statistics, contents.feature_names, contents.extractor)
 
     def _settle(self) -> Self:
         """Be as new once nothing is left."""
         if not self._statistics.total:
-            for name in (*self._LEARNED, "n_features_in_", "feature_names_in_"):
+            for name in (*self._LEARNED, "n_features_in_", "feature_names_in_", "extractor_"):
                 self.__dict__.pop(name, None)
         return self
 
@@ -522,3 +539,10 @@ def common_names(
     if names is not None and others is not None and list(names) != list(others):
         raise ValueError("cannot merge: the two models were taught features of different names")
     return list(names) if names is not None else others
+
+
+def common_extractor(
+    one: IncrementalRidgeClassifier, other: IncrementalRidgeClassifier
+) -> Identity | None:
+    """Return the extractor of two models to be merged, or raise ValueError if they differ."""
+    return same_extractor(one.extractor_, other.extractor_, "the other was taught those")

@@ -16,10 +16,11 @@ from scipy.linalg import lapack
 from newfound.files import write_whole
 from newfound.labels import as_labels
 from newfound.statistics import Statistics
+from newfound.vectors import Identity
 
 FORMAT = 1
 _KEY = "newfound"
-_SELECTION = "selection."
+_SELECTION, _MEMORY = "selection.", "memory."
 _NO_DIGEST = "0" * 64
 
 
@@ -34,7 +35,9 @@ class Contents(NamedTuple):
     parameters: dict[str, Any]
     statistics: Statistics
     feature_names: list[str] | None
+    extractor: Identity | None = None
     selection: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what selection keeps, if any
+    memory: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what a recogniser keeps, if any
 
 
 def write(path: str | os.PathLike[str], contents: Contents) -> None:
@@ -49,6 +52,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
         "estimator": contents.estimator,
         "parameters": contents.parameters,
         "feature_names": contents.feature_names,
+        "extractor": None if contents.extractor is None else contents.extractor.to_json(),
         "labels": statistics.labels.tolist(),
         "label_type": statistics.labels.dtype.str,
         "per_class": statistics.per_class,
@@ -57,7 +61,8 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
     metadata = {_KEY: json.dumps(header, allow_nan=False)}
     tensors = _tensors(statistics)
-    tensors |= {_SELECTION + name: tensor for name, tensor in contents.selection.items()}
+    for prefix, more in ((_SELECTION, contents.selection), (_MEMORY, contents.memory)):
+        tensors |= {prefix + name: tensor for name, tensor in more.items()}
     data = bytearray(safetensors.numpy.save(tensors, metadata))
     place = _digest_place(data, _NO_DIGEST)
     data[place : place + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
@@ -70,23 +75,34 @@ def read(path: str | os.PathLike[str]) -> Contents:
     try:
         header = _verified_header(data)
         tensors = safetensors.numpy.load(data)
-        selection = {
-            name.removeprefix(_SELECTION): tensors.pop(name)
-            for name in sorted(tensors)
-            if name.startswith(_SELECTION)
-        }
+        selection, memory = (_taken(tensors, prefix) for prefix in (_SELECTION, _MEMORY))
         statistics = _statistics(header, tensors)
         names = header["feature_names"]
         if names is not None:
             _require(isinstance(names, list) and len(names) == statistics.width, "feature names")
             _require(all(isinstance(name, str) for name in names), "feature names")
-        return Contents(header["estimator"], header["parameters"], statistics, names, selection)
+        extractor = header["extractor"]
+        return Contents(
+            header["estimator"],
+            header["parameters"],
+            statistics,
+            names,
+            None if extractor is None else Identity.from_json(extractor),
+            selection,
+            memory,
+        )
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ModelFileError(
             f"{os.fspath(path)}: not a model file, or damaged ({type(error).__name__})"
         ) from error
+
+
+def _taken(tensors: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the tensors whose names begin with `prefix`, without it, and take them out."""
+    names = sorted(name for name in tensors if name.startswith(prefix))
+    return {name.removeprefix(prefix): tensors.pop(name) for name in names}
 
 
 def _digest_place(data: bytes | bytearray, digest: str) -> int:
@@ -123,6 +139,8 @@ def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
         np.zeros((0, width)) if g.sums is not None else g.waiting_rows for g in statistics.grams
     ]
     cross, dropped = statistics.cross_parts
+    # Rows that came as float32 are that still, to the last bit.
+    held_as = np.float64 if statistics.dtype is None else statistics.dtype
     return {
         "counts": statistics.counts,
         "cross": cross,
@@ -133,7 +151,7 @@ def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
         "gram_is_folded": np.array(
             [gram.sums is not None for gram in statistics.grams], dtype=bool
         ),
-        "rows": np.concatenate([np.zeros((0, width)), *rows]),
+        "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
         "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
     }
 
@@ -149,8 +167,9 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     rows, held = tensors["rows"], tensors["rows_held"]
     for tensor in tensors.values():
         _require(bool(np.isfinite(tensor).all()), "numbers")
-    for name in ("cross", "cross_dropped", "gram", "gram_dropped", "rows"):
+    for name in ("cross", "cross_dropped", "gram", "gram_dropped"):
         _require(tensors[name].dtype == np.float64, "sums")
+    _require(rows.dtype == np.dtype(header["dtype"]), "rows")
     _require(counts.dtype == held.dtype == np.int64 and bool((counts >= 0).all()), "counts")
     _require(bool(counts.any()), "counts")
 

@@ -1,10 +1,23 @@
 """Files that are written whole or not at all, and where the user's cache is."""
 
+import hashlib
 import os
 import secrets
 import shutil
 import sys
 from pathlib import Path
+
+# Of the SHA-256 of a file, as much as it is known by.
+DIGEST_BYTES = 16
+
+
+def digest_of(data: bytes) -> bytes:
+    """Return what the contents of a file are known by.
+
+    >>> digest_of(b"").hex()
+    'e3b0c44298fc1c149afbf4c8996fb924'
+    """
+    return hashlib.sha256(data).digest()[:DIGEST_BYTES]
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
@@ -22,7 +35,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
     ['a']
     """
     path = Path(os.path.realpath(path))
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)

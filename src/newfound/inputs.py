@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from newfound.labels import Labels, as_labels
 from newfound.statistics import Rows
+from newfound.vectors import Vectors, same_extractor
 
 # Sums of squares stay far from where float64 overflows (1.8e308), however many rows come.
 LARGEST_SQUARE = 1e290
@@ -17,8 +18,13 @@ LARGEST_SQUARE = 1e290
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
     """Return `X` as a finite (m, d) array of float32 or float64, or raise ValueError.
 
-    With `reset`, the estimator remembers width and feature names; otherwise they must agree.
+    With `reset`, the estimator remembers width, feature names and extractor; otherwise they must
+    agree.
     """
+    if isinstance(X, Vectors):
+        known = None if reset else estimator.extractor_
+        same_extractor(known, X.extractor, "these are")
+        X = X.view(np.ndarray)
     if _is_plain(estimator, X, reset):
         if reset:
             estimator.n_features_in_ = X.shape[1]

@@ -33,7 +33,13 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     ...     load(os.path.join(folder, "kitchen.newfound")).classes_
     array(['cup', 'mug'], dtype='<U3')
     """
-    contents = file_format.read(path)
+    return from_contents(file_format.read(path), path)
+
+
+def from_contents(
+    contents: file_format.Contents, path: str | os.PathLike[str]
+) -> IncrementalRidgeClassifier:
+    """Return the model that a file holds, or raise ModelFileError."""
     kinds = {kind.__name__: kind for kind in _KINDS}
     kind = kinds.get(str(contents.estimator))
     if kind is None:

@@ -157,11 +157,11 @@ class RebalancedSolver:
 def solver_for(statistics: Statistics, settings: Settings) -> RecursiveSolver | RebalancedSolver:
     """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
     penalty, _, class_weight, fit_intercept = settings
-    if class_weight is None:
-        return RecursiveSolver(statistics, penalty, fit_intercept)
-    if not statistics.per_class:
+    if class_weight is not None and not statistics.per_class:
         raise ValueError(
             "class_weight needs the sums of each class, but this model was taught with "
             "class_weight=None, which does not hold them: fit it anew"
         )
+    if not class_weight:  # none, or a mapping that weighs all alike
+        return RecursiveSolver(statistics, penalty, fit_intercept)
     return RebalancedSolver(statistics, penalty, fit_intercept, class_weight)

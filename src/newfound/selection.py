@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from newfound import file_format
 from newfound.candidates import Candidates
 from newfound.choosing import Choice
-from newfound.classifier import IncrementalRidgeClassifier, Solver, common_names
+from newfound.classifier import (
+    IncrementalRidgeClassifier,
+    Solver,
+    common_extractor,
+    common_names,
+)
 from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.interrupts import uninterrupted
@@ -176,6 +181,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         if not isinstance(other, IncrementalRidgeClassifier) or not hasattr(other, "_statistics"):
             return super().merge(other)
         settings, names = self._selection_settings(), common_names(self, other)
+        extractor = common_extractor(self, other)
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
         theirs = getattr(other, "_selector", None) or Selector(HeldBack(0), 0.0)
         # On copies, so that whatever goes wrong, this model stays whole.
@@ -196,11 +202,27 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         before = self.__dict__.copy()
         try:
             self._selector = merged
-            return self._adopt(statistics, names)
+            return self._adopt(statistics, names, extractor)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def reconsider(self) -> Self:
+        """Choose penalty and recoding anew, from nothing but the sums and what is held back.
+
+        Otherwise a choice is kept until much more was taught, so it also depends on when it was
+        made. After this, models that were taught the same answer the same, however that went.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.reconsider().classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        self._taught()
+        self._selector.reconsider(self._statistics, self._selection_settings())
+        return self
 
     @property
     def class_count_(self) -> Counts:
@@ -398,7 +420,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         remove = statistics.prepare_removal(rows, index)
         self._make_candidates(statistics, settings).solvers[0].forget(rows, index)
         remove()
-        self._adopt(statistics, None)
+        self._adopt(statistics, None, None)
 
     def _drop_traces(self) -> None:
         """Drop what is kept of classes that are no more, and work with rows that may be gone."""
@@ -439,4 +461,4 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         settings = SelectionSettings.from_json(contents.parameters)
         model = cls(**settings._asdict())
         model._selector = unpacked(dict(contents.selection), contents.statistics, settings)
-        return model._adopt(contents.statistics, contents.feature_names)
+        return model._adopt(contents.statistics, contents.feature_names, contents.extractor)

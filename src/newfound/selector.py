@@ -92,6 +92,14 @@ class Selector:
         self.revision += 1
         return True
 
+    def reconsider(self, statistics: Statistics, settings: SelectionSettings) -> None:
+        """Throw away all that a choice rests on beside the sums, examples held back and tests."""
+        if settings.penalties == "auto":
+            self.scale = scale_of(statistics, settings.fit_intercept) or self.scale
+            self.scaled_at = statistics.total
+        self.schedule = self.work = self.plain = self.chosen = None
+        self.revision += 1
+
     def cap(self, settings: SelectionSettings) -> int:
         """Return how many rows of a class may be held back."""
         if settings.validation == "holdout":

@@ -28,7 +28,7 @@ def packed(
     names, held, key = statistics.labels.tolist(), selector.held, selector.key(settings)
     rows, index = held.stacked(statistics.labels, statistics.width)
     arrays = {
-        "held_rows": rows.astype(np.float64),
+        "held_rows": rows.astype(statistics.dtype or np.float64),
         "held_class": index.astype(np.int64),
         "shown": np.array([held.shown.get(label, 0) for label in names], dtype=np.int64),
         "offered": np.array([held.offered.get(label, 0) for label in names], dtype=np.int64),
@@ -64,8 +64,9 @@ def unpacked(
 
     V = len(arrays["held_rows"])
     rows = arrays["held_rows"]
-    _require(rows.dtype == np.float64 and rows.shape == (V, statistics.width))
-    _require(bool(np.isfinite(rows).all()) and float(np.vdot(rows, rows)) < _LARGEST_SQUARE)
+    _require(rows.dtype == statistics.dtype and rows.shape == (V, statistics.width))
+    _require(bool(np.isfinite(rows).all()))
+    _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
     index = take("held_class", V, whole=True, most=T - 1)
     _require(bool(statistics.counts[index].all()))
     shown, offered = (take(name, T, whole=True, most=_MANY) for name in ("shown", "offered"))
@@ -73,7 +74,7 @@ def unpacked(
     held = HeldBack(settings.random_state)
     held.shown = dict(zip(names, shown.tolist(), strict=True))
     held.offered = dict(zip(names, offered.tolist(), strict=True))
-    for row, place in zip(rows.astype(statistics.dtype or np.float64), index, strict=True):
+    for row, place in zip(rows, index, strict=True):
         held.rows.setdefault(names[place], []).append(row)
 
     selector = Selector(held, float(take("scale", 1, most=_LARGEST_SQUARE)[0]))

@@ -61,6 +61,8 @@ class Statistics:
     # _cross[t] + _dropped[t]: sum of the rows of class t (X'Y, transposed), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
+    # _added_up: the sum of the Grams of all classes, and the counts it was made for: these are
+    #     replaced, never changed, with every change of the sums. None: not made yet, or one Gram.
 
     def __init__(self, width: int, per_class: bool = False) -> None:
         self.width = width
@@ -72,6 +74,7 @@ class Statistics:
         self._cross = np.zeros((0, width))
         self._dropped = np.zeros((0, width))
         self._position: dict[Any, int] = {}
+        self._added_up: tuple[Counts, Floats] | None = None
 
     @property
     def n_classes(self) -> int:
@@ -100,7 +103,13 @@ class Statistics:
     @property
     def gram(self) -> Floats:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
-        return total_gram(self.grams, self.width)
+        if not self.per_class:
+            return total_gram(self.grams, self.width)
+        added_up = self._added_up  # through a local: questions may come from several threads
+        if added_up is None or added_up[0] is not self._counts:
+            added_up = self._counts, total_gram(self.grams, self.width)
+            self._added_up = added_up
+        return added_up[1].copy(order="F")
 
     def gram_times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k), without folding anything."""

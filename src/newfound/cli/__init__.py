@@ -1,5 +1,7 @@
 """The command line: one command a file. stdout is data, stderr is talk."""
 
+import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -7,14 +9,34 @@ import typer
 from newfound import __version__
 from newfound.cli.bench import bench
 from newfound.cli.demo import demo
+from newfound.cli.evaluate import evaluate
+from newfound.cli.features import features
+from newfound.cli.forget import forget
+from newfound.cli.forget_class import forget_class
+from newfound.cli.inspect import inspect
+from newfound.cli.merge import merge
+from newfound.cli.predict import predict
+from newfound.cli.rename import rename
+from newfound.cli.talk import FAILED, Talk
+from newfound.cli.teach import teach
 
 app = typer.Typer(
     name="newfound",
     help="Teach a classifier new things on the fly: exactly, and in fixed time.",
     no_args_is_help=True,
     rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(teach)
+app.command()(predict)
+app.command()(evaluate)
+app.command()(inspect)
+app.command()(forget)
+app.command("forget-class")(forget_class)
+app.command()(rename)
+app.command()(merge)
+app.command()(features)
 app.command()(demo)
 app.command()(bench)
 
@@ -36,5 +58,11 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; what goes wrong is said in a line, without a traceback."""
+    # Images of too many pixels are refused by name; Pillow's own warning adds nothing.
+    warnings.filterwarnings("ignore", message="Image size", module="PIL")
+    try:
+        app()
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        Talk().complain(f"newfound: {error}")
+        sys.exit(FAILED)

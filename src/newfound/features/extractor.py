@@ -1,6 +1,5 @@
 """What all extractors share: images in, vectors out, several at a time."""
 
-import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections import deque
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 
 from newfound.features.images import Source, UnreadableImageError, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
+from newfound.files import digest_of
 from newfound.vectors import Identity, Vectors
-
-DIGEST_BYTES = 16
 
 
 class Extracted(NamedTuple):
@@ -123,7 +121,7 @@ class Extractor(ABC):
                 if isinstance(source, str | os.PathLike):
                     data = read_file(source)
                 if isinstance(data, bytes):
-                    digest = hashlib.sha256(data).digest()[:DIGEST_BYTES]
+                    digest = digest_of(data)
                 is_wanted = wanted is None or wanted(source, digest)
                 if is_wanted:
                     image = as_rgb(data, smallest=self.smallest, enough=self.prepare.enough)
@@ -139,7 +137,7 @@ class Extractor(ABC):
 
 
 def _name(source: Any) -> str:
-    return str(source) if isinstance(source, str | os.PathLike) else ""
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else ""
 
 
 def _cores() -> int:

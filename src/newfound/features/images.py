@@ -23,13 +23,6 @@ LARGEST_PIXELS = 64_000_000
 LARGEST_FILE = 256 * 2**20
 # What Pillow may try to read. Among those left out, some call other programs.
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
-SUFFIXES = frozenset(
-    f".{suffix}"
-    for suffix in (
-        *("jpg", "jpeg", "jpe", "jfif", "mpo", "png", "apng", "webp", "gif", "bmp"),
-        *("tif", "tiff", "ppm", "pgm", "pbm", "avif", "heic", "heif"),
-    )
-)
 # Names of formats that people have, that are not read, by where and how their files begin.
 _FOREIGN = (
     (4, b"ftyphei", "HEIC"),

@@ -1,0 +1,42 @@
+"""Who is taken for whom, as a figure."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+
+def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
+    """Draw, for each class, to which classes its images went, and save it.
+
+    Parameters
+    ----------
+    pairs : Counter of (label, what it was taken for)
+    path : path
+        Its suffix says in which format.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "no figure without matplotlib: pip install 'newfound[plots]'"
+        ) from error
+    labels = sorted({label for label, _ in pairs})
+    others = labels + sorted({other for _, other in pairs} - set(labels))
+    counts = np.array([[pairs[label, other] for other in others] for label in labels])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    side = max(4.0, 1.5 + 0.28 * len(others))
+    figure = Figure(figsize=(side + 1.0, side), layout="constrained")
+    axes = figure.subplots()
+    picture = axes.imshow(100 * shares, cmap="Blues", vmin=0, vmax=100)
+    axes.set_xticks(range(len(others)), others, rotation=90, fontsize=8)
+    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.set_xlabel("taken for")
+    axes.set_ylabel("shown")
+    if len(others) <= 20:
+        for row, column in np.argwhere(counts):
+            colour = "white" if shares[row, column] > 0.5 else "black"
+            text = str(counts[row, column])
+            axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+    figure.colorbar(picture, label="% of the images of a class", shrink=0.8)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,119 @@
+"""`newfound evaluate`: how often a model is right, and what it takes for what."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
+from newfound.cli.models import extractor_for, opened
+from newfound.cli.options import As, By, ExtractorName, Images, Json, Model, Quiet
+from newfound.cli.predict import blocks
+from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, print_table, shown
+
+# Confusions that are told.
+WORTH_KNOWING = 5
+
+Plot = Annotated[
+    Path | None,
+    typer.Option(help="Where to draw who is taken for whom: .png, .pdf or .svg."),
+]
+
+
+def evaluate(
+    model: Model,
+    images: Images,
+    label: As = None,
+    labels: By = "first",
+    as_json: Json = False,
+    plot: Plot = None,
+    extractor: ExtractorName = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how often a model is right.
+
+    \b
+    newfound evaluate kitchen.newfound photos/
+    newfound evaluate kitchen.newfound photos/ --json
+    newfound evaluate kitchen.newfound photos/ --plot confusion.png
+
+    Folders are classes, as for teaching. Prints the accuracy for each class and the confusions
+    worth knowing. The best guess counts, also for images that predict would call unknown; how many
+    these are is told beside it.
+    """
+    talk = Talk(quiet)
+    recogniser = opened(model)
+    gathered = gather(images, label, labels, need_labels=True)
+    tell_ignored(gathered.ignored, talk)
+    rows = rows_of(gathered, lambda: extractor_for(recogniser.model.extractor_, extractor))
+    problems: list[Row] = []
+    pairs: Counter[tuple[str, str]] = Counter()
+    unknown = 0
+    for block in blocks(talk.progress(rows, len(gathered), "looking"), problems):
+        for row, answer in zip(block, recogniser.answers(stacked(block)), strict=True):
+            pairs[str(row.label), str(answer.label)] += 1
+            unknown += not answer.known
+    if not pairs:
+        tell_problems(problems, talk)
+        talk.complain("No images there to evaluate on.")
+        raise typer.Exit(FAILED)
+    taught = set(map(str, recogniser.model.classes_.tolist()))
+    result = {**_summary(pairs, taught), "unknown": unknown, "unreadable": len(problems)}
+    if as_json:
+        sys.stdout.write(json.dumps(result) + "\n")
+    else:
+        _print(result, talk)
+    if plot is not None:
+        _draw(pairs, plot)
+        talk.say(f"Figure in {shown(plot)}")
+    tell_problems(problems, talk)
+    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+
+
+def _summary(pairs: Counter[tuple[str, str]], taught: set[str]) -> dict[str, Any]:
+    """Return accuracies and confusions, given how often what was taken for what."""
+    counts: Counter[str] = Counter()
+    for (label, _), n in pairs.items():
+        counts[label] += n
+    accuracy = {label: pairs[label, label] / counts[label] for label in sorted(counts)}
+    wrong = Counter({pair: n for pair, n in pairs.items() if pair[0] != pair[1]})
+    return {
+        "n": counts.total(),
+        "accuracy": sum(pairs[label, label] for label in counts) / counts.total(),
+        "mean_class_accuracy": sum(accuracy.values()) / len(accuracy),
+        "per_class": accuracy,
+        "per_class_n": {label: counts[label] for label in accuracy},
+        "confusions": [
+            {"label": label, "taken_for": other, "n": n}
+            for (label, other), n in sorted(wrong.items(), key=lambda each: (-each[1], each[0]))
+        ],
+        "never_taught": sorted(set(accuracy) - taught),
+    }
+
+
+def _print(result: dict[str, Any], talk: Talk) -> None:
+    lines = [
+        [label, result["per_class_n"][label], f"{100 * accuracy:.1f}"]
+        for label, accuracy in result["per_class"].items()
+    ]
+    lines.append(["all images", result["n"], f"{100 * result['accuracy']:.1f}"])
+    lines.append(["mean of classes", "", f"{100 * result['mean_class_accuracy']:.1f}"])
+    print_table(["class", "images", "right, %"], lines, 2)
+    for confusion in result["confusions"][:WORTH_KNOWING]:
+        label, other, n = (shown(confusion[name]) for name in ("label", "taken_for", "n"))
+        talk.say(
+            f"{n} of {result['per_class_n'][confusion['label']]} {label} are taken for {other}"
+        )
+    if result["unknown"]:
+        talk.say(f"{result['unknown']} of {result['n']} would be called unknown.")
+    if result["never_taught"]:
+        talk.say("Never taught: " + ", ".join(map(shown, result["never_taught"])))
+
+
+def _draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
+    from newfound.cli.confusion_plot import draw
+
+    draw(pairs, path)

@@ -1,0 +1,69 @@
+"""`newfound features`: turn images into vectors once, to learn them many times."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
+from newfound.cli.models import extractor_for
+from newfound.cli.options import As, By, ExtractorName, Images, Quiet
+from newfound.cli.predict import blocks
+from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, shown
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to put the vectors: .npz", show_default=False)
+]
+
+
+def features(
+    images: Images,
+    output: Output,
+    label: As = None,
+    labels: By = "first",
+    extractor: ExtractorName = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn images into vectors and keep them in a file.
+
+    \b
+    newfound features photos/ -o vectors.npz
+    newfound teach kitchen.newfound vectors.npz
+    newfound features photos/ -o small.npz --extractor pixels:size=8
+
+    The file holds vectors, labels, the names and digests of the images and the extractor, and
+    numpy.load reads it. Teaching it is teaching the images, without looking at them again.
+    """
+    if output.suffix != ".npz":
+        raise typer.BadParameter(f"{shown(output)} does not end in .npz", param_hint="--output")
+    talk = Talk(quiet)
+    has_classes = label is not None or any(Path(name).is_dir() for name in images)
+    gathered = gather(images, label, labels, need_labels=has_classes)
+    tell_ignored(gathered.ignored, talk)
+    problems: list[Row] = []
+    stream = rows_of(gathered, lambda: extractor_for(None, extractor))
+    taken = [
+        row
+        for block in blocks(talk.progress(stream, len(gathered), "looking"), problems)
+        for row in block
+    ]
+    tell_problems(problems, talk)
+    if not taken:
+        talk.complain("No images there.")
+        raise typer.Exit(FAILED)
+    _write(output, taken, talk)
+    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+
+
+def _write(output: Path, rows: list[Row], talk: Talk) -> None:
+    from newfound.datasets import write_vectors
+
+    vectors, names = stacked(rows), [str(row.label) for row in rows if row.label is not None]
+    write_vectors(
+        output,
+        vectors,
+        names if len(names) == len(rows) else None,
+        [row.file for row in rows],
+        [row.digest for row in rows],
+    )
+    talk.say(f"{len(rows)} vectors of {vectors.extractor} in {shown(output)}")

@@ -1,0 +1,58 @@
+"""`newfound forget`: take back images, as if they had never been taught."""
+
+import typer
+
+from newfound.cli.gather import Row, gather, rows_of, stacked, tell_problems
+from newfound.cli.models import changing, extractor_for, opened
+from newfound.cli.options import As, By, ExtractorName, Images, Model, Quiet, Wait
+from newfound.cli.talk import DONE, SOME_UNREADABLE, Talk
+
+
+def forget(
+    model: Model,
+    images: Images,
+    label: As = None,
+    labels: By = "first",
+    extractor: ExtractorName = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """Take back images, as if they had never been taught.
+
+    \b
+    newfound forget kitchen.newfound a.jpg --as mug
+
+    Say with --as what they were taught as, or name a folder of folders, as for teaching. Images
+    that were not taught under that label are listed, and the exit code is 3.
+    """
+    talk = Talk(quiet)
+    gathered = gather(images, label, labels, need_labels=True)
+    with changing(model, wait, talk):
+        recogniser = opened(model)
+        rows = rows_of(gathered, lambda: extractor_for(recogniser.model.extractor_, extractor))
+        taken: list[tuple[Row, object]] = []
+        problems: list[Row] = []
+        left: dict[tuple[object, bytes], int] = {}
+        for row in talk.progress(rows, len(gathered), "looking"):
+            named = recogniser.label(str(row.label))
+            key = named, row.digest
+            left.setdefault(key, recogniser.memory.count(*key))
+            if row.problem is None and not left[key]:
+                row = row._replace(problem=f"was not taught as {named}")
+            if row.problem is not None:
+                problems.append(row)
+            else:
+                left[key] -= 1
+                taken.append((row, named))
+        if taken:
+            vectors, names = stacked([row for row, _ in taken]), [name for _, name in taken]
+            recogniser.forget(vectors, names, [row.digest for row, _ in taken])
+            recogniser.settle()
+            if recogniser.is_taught:
+                recogniser.save(model)
+            else:
+                model.unlink()
+                talk.say("That was all it knew: the model is gone.")
+    talk.say(f"Forgot {len(taken)} images.")
+    tell_problems(problems, talk)
+    raise typer.Exit(SOME_UNREADABLE if problems else DONE)

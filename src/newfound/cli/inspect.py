@@ -1,0 +1,62 @@
+"""`newfound inspect`: what a model knows."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from newfound.cli.models import opened
+from newfound.cli.options import Json, Model
+from newfound.cli.talk import print_table
+
+if TYPE_CHECKING:
+    from newfound.recogniser import Recogniser
+
+
+def inspect(model: Model, as_json: Json = False) -> None:
+    """Show what a model knows and what it has chosen.
+
+    \b
+    newfound inspect kitchen.newfound
+    newfound inspect kitchen.newfound --json
+    """
+    found = _found(opened(model), model)
+    if as_json:
+        sys.stdout.write(json.dumps(found) + "\n")
+        return
+    lines = [
+        [label, count, f"{found['recoding'][label]:.2f}"]
+        for label, count in found["classes"].items()
+    ]
+    print_table(["class", "images", "recoding"], lines, 2)
+    bound = found["unknown_above"]
+    typer.echo(f"penalty         {found['penalty']:.4g}")
+    typer.echo(f"features        {found['features']}")
+    typer.echo(f"extractor       {found['extractor_name'] or 'not known'}")
+    typer.echo(f"unknown above   {'no bound' if bound is None else f'novelty {bound:.3f}'}")
+    typer.echo(f"remembers       {found['remembers']} images")
+    typer.echo(f"estimator       {found['estimator']}")
+    typer.echo(f"file            {found['bytes'] / 1e6:.1f} MB")
+
+
+def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
+    model = recogniser.model
+    labels = list(map(str, model.classes_.tolist()))
+    recoding = getattr(model, "recoding_", None)
+    if recoding is None:
+        recoding = [model.recoding] * len(labels)
+    return {
+        "classes": dict(zip(labels, model.class_count_.tolist(), strict=True)),
+        "extractor": None if model.extractor_ is None else model.extractor_.to_json(),
+        "extractor_name": None if model.extractor_ is None else str(model.extractor_),
+        "penalty": float(getattr(model, "penalty_", None) or model.penalty),
+        "recoding": dict(zip(labels, map(float, recoding), strict=True)),
+        "features": model.n_features_in_,
+        "unknown_above": recogniser.unknown_above,
+        "remembers": len(recogniser.memory),
+        "estimator": type(model).__name__,
+        "parameters": model._contents().parameters,
+        "bytes": path.stat().st_size,
+    }

@@ -1,0 +1,49 @@
+"""`newfound merge`: one model that has seen what several have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newfound.cli.models import changing, opened
+from newfound.cli.options import Quiet, Wait
+from newfound.cli.talk import Talk, shown
+
+Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to put the result.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Also over a model that is there.")]
+
+
+def merge(
+    models: Models, output: Output, force: Force = False, wait: Wait = 0.0, quiet: Quiet = False
+) -> None:
+    """Make one model of several.
+
+    \b
+    newfound merge kitchen.newfound garage.newfound -o house.newfound
+
+    It is as if it had been taught all that any of them was. Classes of the same name become one. Images that were taught to several of them count as often
+    as they were taught.
+    """
+    if len(models) < 2:
+        raise typer.BadParameter("it takes two models at least")
+    talk = Talk(quiet)
+    with changing(output, wait, talk):
+        if output.exists() and not force and output not in models:
+            raise typer.BadParameter(f"{shown(output)} is there already: --force replaces it")
+        recognisers = [opened(path) for path in models]
+        # One that holds no sums per class cannot become part of one that does.
+        recognisers.sort(key=lambda each: each.model._statistics.per_class)
+        merged, twice = recognisers[0], 0
+        for other in recognisers[1:]:
+            twice += merged.merge(other)
+        merged.settle()
+        merged.save(output)
+    model = merged.model
+    talk.say(
+        f"{shown(output)} knows {len(model.classes_)} classes from {model.n_samples_seen_} images."
+    )
+    if twice:
+        talk.say(f"{twice} images were taught to more than one of them, and count again.")

@@ -1,0 +1,180 @@
+"""`newfound teach`: learn images or vectors, one class or many, into a new model or an old one."""
+
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newfound.cli.gather import (
+    Gathered,
+    Row,
+    gather,
+    rows_of,
+    stacked,
+    tell_ignored,
+    tell_problems,
+)
+from newfound.cli.models import changing, extractor_for
+from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
+from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, shown
+
+if TYPE_CHECKING:
+    from newfound.recogniser import Recogniser
+
+# Images learned at once. Only whole blocks are, so that a run that was broken off and run again
+# learns the same blocks as one that was not.
+BLOCK = 16
+# Saving may take so large a part of the time.
+SAVING_SHARE = 0.1
+
+Model = Annotated[
+    Path, typer.Argument(help="The model's file; made if it is not there.", show_default=False)
+]
+Again = Annotated[bool, typer.Option("--again", help="Also what was taught already.")]
+Lean = Annotated[
+    bool,
+    typer.Option(
+        "--lean",
+        help="A new model without sums per class: a smaller file, but no forget-class.",
+    ),
+]
+SaveEvery = Annotated[float, typer.Option(min=0, help="Seconds after which to save on the way.")]
+
+
+def teach(
+    model: Model,
+    images: Images,
+    label: As = None,
+    labels: By = "first",
+    again: Again = False,
+    extractor: ExtractorName = None,
+    lean: Lean = False,
+    save_every: SaveEvery = 5.0,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """Learn images, in folders or one by one.
+
+    \b
+    newfound teach kitchen.newfound photos/
+    newfound teach kitchen.newfound new/*.jpg --as mug
+    newfound teach kitchen.newfound vectors.npz
+
+    Folders are classes, or --as says what all of them show. A model that is there learns more; otherwise one is made. It chooses its penalty and recoding
+    itself. Images already taught under that label are skipped. What cannot be read is listed, the
+    rest is learned, and the exit code is 3. Broken off, it keeps what it saved; run again, it
+    goes on from there.
+    """
+    talk = Talk(quiet)
+    gathered = gather(images, label, labels, need_labels=True)
+    tell_ignored(gathered.ignored, talk)
+    if not len(gathered):
+        raise typer.BadParameter("no images there")
+    with changing(model, wait, talk):
+        code = _teach(model, gathered, again, extractor, lean, save_every, talk)
+    raise typer.Exit(code)
+
+
+def _teach(
+    path: Path,
+    gathered: Gathered,
+    again: bool,
+    extractor: str | None,
+    lean: bool,
+    save_every: float,
+    talk: Talk,
+) -> int:
+    from newfound.recogniser import Recogniser
+    from newfound.vectors import same_extractor
+
+    recogniser = Recogniser.load(path) if path.exists() else Recogniser(lean=lean)
+    known = recogniser.model.extractor_
+    for identity in gathered.extractors:
+        known = same_extractor(known, identity, "there are vectors")
+
+    def wanted(label: str | None, digest: bytes) -> bool:
+        return again or not recogniser.memory.count(recogniser.label(str(label)), digest)
+
+    rows = rows_of(gathered, lambda: extractor_for(known, extractor), wanted)
+    lesson = _Lesson(recogniser, path, save_every, again)
+    try:
+        for row in talk.progress(rows, len(gathered), "teaching"):
+            lesson.take(row)
+        lesson.learn()
+    except KeyboardInterrupt:
+        lesson.save()
+        talk.complain(f"Interrupted after {lesson.learned} images; run it again to go on.")
+        return INTERRUPTED
+    if recogniser.is_taught:
+        recogniser.settle()
+        lesson.save()
+    lesson.report(talk)
+    return SOME_UNREADABLE if lesson.problems else DONE
+
+
+class _Lesson:
+    """Rows on their way into a recogniser, learned in whole blocks and saved now and then."""
+
+    def __init__(
+        self, recogniser: "Recogniser", path: Path, save_every: float, again: bool
+    ) -> None:
+        self.recogniser = recogniser
+        self.path = path
+        self.save_every = save_every
+        self.again = again
+        self.waiting: list[tuple[Row, Any]] = []
+        self.problems: list[Row] = []
+        self.learned = self.skipped = 0
+        self.began = monotonic()
+        self.save_at = self.began + save_every
+
+    def take(self, row: Row) -> None:
+        """Take a row in, or note why it cannot be."""
+        label = self.recogniser.label(str(row.label))
+        if row.problem is not None:
+            self.problems.append(row)
+        elif row.vector is None or not (self.again or self._is_new(row, label)):
+            self.skipped += 1
+        else:
+            self.waiting.append((row, label))
+        if len(self.waiting) == BLOCK:
+            self.learn()
+            if monotonic() >= self.save_at:
+                self.save()
+
+    def learn(self) -> None:
+        """Learn what waits."""
+        if not self.waiting:
+            return
+        vectors = stacked([row for row, _ in self.waiting])
+        digests = [row.digest for row, _ in self.waiting]
+        self.recogniser.teach(vectors, [label for _, label in self.waiting], digests)
+        self.learned += len(self.waiting)
+        self.waiting = []
+
+    def save(self) -> None:
+        """Save all that is learned."""
+        if self.recogniser.is_taught:
+            start = monotonic()
+            self.recogniser.save(self.path)
+            took = monotonic() - start
+            self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
+
+    def report(self, talk: Talk) -> None:
+        """Say what was learned, what was not, and why."""
+        seconds = monotonic() - self.began
+        talk.say(f"Learned {self.learned} images in {seconds:.1f} s.")
+        if self.skipped:
+            talk.say(f"Skipped {self.skipped} that were taught already (--again teaches them).")
+        tell_problems(self.problems, talk)
+        if self.recogniser.is_taught:
+            model = self.recogniser.model
+            talk.say(
+                f"{shown(self.path)} knows {len(model.classes_)} classes from "
+                f"{model.n_samples_seen_} images."
+            )
+
+    def _is_new(self, row: Row, label: Any) -> bool:
+        waits = any(row.digest == other.digest and label == named for other, named in self.waiting)
+        return not waits and not self.recogniser.memory.count(label, row.digest)

@@ -1,0 +1,131 @@
+"""Labelled images in folders: one folder a class."""
+
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+# By the ends of their names, files are taken for images; whether they are is seen when they are
+# read.
+SUFFIXES = frozenset(
+    f".{suffix}"
+    for suffix in (
+        *("jpg", "jpeg", "jpe", "jfif", "mpo", "png", "apng", "webp", "gif", "bmp"),
+        *("tif", "tiff", "ppm", "pgm", "pbm", "avif", "heic", "heif"),
+    )
+)
+
+
+class Listing(NamedTuple):
+    """Images found, the label of each, and how many other files were passed over, and why."""
+
+    files: list[Path]
+    labels: list[str]
+    ignored: Counter[str]
+
+
+def folder(root: str | os.PathLike[str], labels: Literal["first", "path"] = "first") -> Listing:
+    """List the images in folders below `root`, one folder a class.
+
+    Hidden files, files that are not named like images, and images that are in no folder of their
+    own are passed over, and counted. Links are followed, but never in a circle.
+
+    Parameters
+    ----------
+    root : path
+    labels : "first" or "path", default="first"
+        Whether an image in `root/a/b` is labelled "a" or "a/b".
+
+    Returns
+    -------
+    Listing
+        Sorted by path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     for name in ("mug/1.jpg", "mug/blue/2.jpg", "cup/3.png", "cup/notes.txt"):
+    ...         path = Path(root, name)
+    ...         path.parent.mkdir(parents=True, exist_ok=True)
+    ...         path.touch()
+    ...     first, whole = folder(root), folder(root, labels="path")
+    >>> first.labels, whole.labels
+    (['cup', 'mug', 'mug'], ['cup', 'mug', 'mug/blue'])
+    >>> first.ignored
+    Counter({'not images': 1})
+    """
+    if labels not in ("first", "path"):
+        raise ValueError(f"labels must be 'first' or 'path', got {labels!r}")
+    root, ignored = Path(root), Counter[str]()
+    files, names = [], []
+    for path in images_below(root, ignored):
+        *parents, _ = path.relative_to(root).parts
+        if not parents:
+            ignored["in no folder of a class"] += 1
+            continue
+        files.append(path)
+        label = parents[0] if labels == "first" else "/".join(parents)
+        # The same name, whichever way a file system writes its accents.
+        names.append(unicodedata.normalize("NFC", label))
+    return Listing(files, names, ignored)
+
+
+def images_below(root: Path, ignored: Counter[str]) -> Iterator[Path]:
+    """Yield files named like images in `root` and its folders, sorted; count all others."""
+    seen = {_identity(root)}
+    for name, is_folder in _sorted_entries(root, ignored):
+        path = root / name
+        if not is_folder:
+            yield from [path] if _counts(path, ignored) else []
+        elif _counts_folder(path, ignored):
+            # Each folder of a class is entered once, by whatever links it can be reached.
+            yield from _walk(path, set(seen), ignored)
+
+
+def _walk(root: Path, seen: set[tuple[int, int]], ignored: Counter[str]) -> Iterator[Path]:
+    identity = _identity(root)
+    if identity in seen:
+        ignored["folders in a circle of links"] += 1
+        return
+    seen.add(identity)
+    for name, is_folder in _sorted_entries(root, ignored):
+        path = root / name
+        if is_folder and _counts_folder(path, ignored):
+            yield from _walk(path, seen, ignored)
+        elif not is_folder and _counts(path, ignored):
+            yield path
+
+
+def _sorted_entries(root: Path, ignored: Counter[str]) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(root) as entries:
+            # Path, not entry: of a link that points to itself it says that it is no folder.
+            return sorted((entry.name, Path(entry).is_dir()) for entry in entries)
+    except PermissionError:
+        ignored["folders that may not be read"] += 1
+        return []
+
+
+def _counts(path: Path, ignored: Counter[str]) -> bool:
+    if path.name.startswith("."):
+        ignored["hidden"] += 1
+    elif path.suffix.lower() not in SUFFIXES:
+        ignored["not images"] += 1
+    else:
+        return True
+    return False
+
+
+def _counts_folder(path: Path, ignored: Counter[str]) -> bool:
+    if path.name.startswith("."):
+        ignored["hidden"] += 1
+        return False
+    return True
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino

@@ -1,0 +1,126 @@
+"""Extractors by name, and from what a model remembers of them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from newfound.features.caffenet import caffenet
+from newfound.features.efficientnet import EfficientNetLite0
+from newfound.features.extractor import Extractor
+from newfound.features.onnx_network import OnnxExtractor
+from newfound.features.pixels import Pixels
+from newfound.vectors import Identity
+
+DEFAULT = "efficientnet-lite0"
+_NETWORK = ("output", "size", "mean", "scale", "channels", "crop")
+# What may be said of each, beside its name.
+_OPTIONS = {
+    DEFAULT: ("output", "crop"),
+    "pixels": ("size", "range", "channels"),
+    "caffenet": ("path", "layer"),
+}
+
+
+def named(text: str) -> Extractor:
+    """Return the extractor that a text such as "pixels:size=8" names.
+
+    Parameters
+    ----------
+    text : str
+        "efficientnet-lite0", "pixels", "caffenet" or the path of an ONNX file, then, if wished, a
+        colon and options of the extractor such as `size=227,channels=bgr,mean=104/117/123`.
+
+    Returns
+    -------
+    Extractor
+
+    Examples
+    --------
+    >>> named("pixels:size=8,range=-1/1").identity.preprocessing["range"]
+    [-1.0, 1.0]
+    >>> named("pixies")
+    Traceback (most recent call last):
+    ValueError: no extractor 'pixies': there are efficientnet-lite0, pixels, caffenet and ONNX files
+    """
+    # A path may hold a colon, too: options are what comes after one and has a "=".
+    name, given = re.fullmatch(r"(.*?)(?::(\w+=[^:]*))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    pairs = [pair.partition("=") for pair in (given or "").split(",") if pair]
+    options = {key.strip(): _value(key.strip(), value.strip()) for key, _, value in pairs}
+    is_file = name not in _OPTIONS and name.endswith(".onnx")
+    if name not in _OPTIONS and not is_file:
+        there = ", ".join(_OPTIONS)
+        raise ValueError(f"no extractor {name!r}: there are {there} and ONNX files")
+    allowed = _NETWORK if is_file else _OPTIONS[name]
+    for option in options:
+        if option not in allowed:
+            raise ValueError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
+    if is_file:
+        return OnnxExtractor(name, **options)
+    if name == "caffenet" and "path" not in options:
+        raise ValueError("caffenet needs its file: caffenet:path=caffenet-12.onnx")
+    makers: dict[str, Any] = {DEFAULT: EfficientNetLite0, "pixels": Pixels, "caffenet": caffenet}
+    made: Extractor = makers[name](**options)
+    return made
+
+
+def remembered(identity: Identity, network: str | None = None) -> Extractor:
+    """Return the extractor that an identity is of, or raise ValueError if it cannot be had.
+
+    Parameters
+    ----------
+    identity : Identity
+    network : path, optional
+        Where the ONNX file is, for extractors that were made from one.
+
+    Returns
+    -------
+    Extractor
+
+    Examples
+    --------
+    >>> pixels = Pixels(size=8)
+    >>> remembered(pixels.identity).identity == pixels.identity
+    True
+    """
+    extractor = _remade(identity, network)
+    if extractor.identity != identity:
+        raise ValueError(
+            f"vectors of {identity} are needed, but this makes those of {extractor.identity}"
+        )
+    return extractor
+
+
+def _remade(identity: Identity, network: str | None) -> Extractor:
+    options: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in identity.preprocessing.items()
+        if name != "layout"
+    }
+    if identity.name == "pixels":
+        return Pixels(**options)
+    if identity.name == DEFAULT:
+        return EfficientNetLite0(identity.output, crop=options["crop"])  # type: ignore[arg-type]
+    if network is None or not Path(network).is_file():
+        raise ValueError(
+            f"this model was taught vectors of {identity}: say where that network's file is, "
+            "with --extractor FILE.onnx"
+        )
+    if identity.name == "caffenet":
+        layer: Any = identity.output.partition("_")[0]
+        return caffenet(network, layer)
+    return OnnxExtractor(network, identity.output, **options)
+
+
+def _value(option: str, text: str) -> Any:
+    """Return what a text says: words for some options, numbers for the others."""
+    if option in ("output", "channels", "path", "layer"):
+        return text
+    if text.lower() == "none":
+        return None
+    try:
+        numbers = tuple(map(int if option == "size" else float, text.split("/")))
+    except ValueError:
+        raise ValueError(
+            f"{option} must be numbers, such as 224 or 104/117/123, got {text!r}"
+        ) from None
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -1,0 +1,199 @@
+"""A model, and what it remembers of the images it was taught: what the command line works with."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound import file_format
+from newfound.classifier import IncrementalRidgeClassifier
+from newfound.interrupts import uninterrupted
+from newfound.memory import Memory
+from newfound.model_file import from_contents
+from newfound.selection import IncrementalRidgeClassifierCV
+from newfound.vectors import Vectors
+
+# Of the examples held back, which the model has never learned, one in a hundred is as strange as
+# what is called unknown; fewer than so many of them say nothing about that.
+KNOWN_SHARE, LEAST_HELD = 0.99, 10
+# How many of them are looked at.
+MOST_HELD = 1000
+# How far vectors of one image may differ, relative to their length, from machine to machine.
+SAME_IMAGE = 1e-4
+
+
+class Answer(NamedTuple):
+    """What a recogniser says of one image."""
+
+    label: Any  # the best guess, also where it is not known
+    score: float  # its probability, as far as the model can tell
+    novelty: float
+    known: bool  # whether the image is enough like what was taught
+    top: list[tuple[Any, float]]  # best guesses with their scores, best first
+
+
+class Recogniser:
+    """A classifier that knows which images it was taught, and when to say "unknown".
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier, optional
+        By default a new one that chooses its parameters itself.
+    lean : bool, default=False
+        Do not hold sums per class: a smaller file, but no class can be forgotten as a whole.
+
+    Examples
+    --------
+    >>> from newfound.features import Pixels
+    >>> pixels, recogniser = Pixels(size=4), Recogniser()
+    >>> black, white = (np.full((8, 8), level, dtype=np.uint8) for level in (0, 255))
+    >>> recogniser.teach(pixels([black, white]), ["night", "day"], [b"0" * 16, b"1" * 16])
+    >>> recogniser.answers(pixels([white]))[0].label
+    'day'
+    >>> recogniser.memory.count("day", b"1" * 16)
+    1
+    """
+
+    # model: the classifier.
+    # memory: which images it was taught under which label.
+    # unknown_above: novelty beyond which an image is called unknown; None: none is.
+
+    def __init__(
+        self, model: IncrementalRidgeClassifier | None = None, *, lean: bool = False
+    ) -> None:
+        if model is None:
+            model = IncrementalRidgeClassifierCV(class_weight=None if lean else {})
+        self.model = model
+        self.memory = Memory()
+        self.unknown_above: float | None = None
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether it was taught anything."""
+        return self.model.__sklearn_is_fitted__()
+
+    def label(self, text: str) -> Any:
+        """Return the label that a text stands for: a class whose label is a number has a name."""
+        if not self.is_taught:
+            return text
+        return {str(label): label for label in self.model.classes_.tolist()}.get(text, text)
+
+    def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
+        """Learn vectors (m, d) with these labels, from images with these digests."""
+        if self.is_taught:
+            # Nothing is asked while images are learned, so nothing derived is kept current.
+            self.model._candidates().discard()
+        with uninterrupted():
+            self.model.partial_fit(vectors, np.array(labels))
+            for label, digest in zip(labels, digests, strict=True):
+                self.memory.add(label, digest)
+
+    def forget(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
+        """Take back vectors (m, d) that were taught with these labels."""
+        rows = [self._as_held(row, label) for row, label in zip(vectors, labels, strict=True)]
+        self.model.forget(Vectors(np.array(rows), vectors.extractor), np.array(labels))
+        for label, digest in zip(labels, digests, strict=True):
+            self.memory.remove(label, digest)
+
+    def forget_class(self, label: Any) -> None:
+        """Take back all that was taught with a label."""
+        self.model.forget_class(label)
+        self.memory.drop(label)
+
+    def rename(self, old: Any, new: Any) -> None:
+        """Give a class another label; one that has it already takes it in."""
+        self.model.rename_class(old, new)
+        if old != new:
+            self.memory.rename(old, new)
+
+    def merge(self, other: "Recogniser") -> int:
+        """Learn all that another was taught; return how many images both were: they count twice."""
+        self.model.merge(other.model)
+        return self.memory.merge(other.memory)
+
+    def settle(self) -> None:
+        """Choose parameters and the bound of the unknown anew, from all that was taught."""
+        self.unknown_above = None
+        if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
+            return
+        self.model.reconsider()
+        held, _ = self.model._held_rows()
+        if len(held) >= LEAST_HELD:
+            evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
+            novelty = self.model.novelty(held[evenly])
+            self.unknown_above = float(np.quantile(novelty, KNOWN_SHARE))
+
+    def answers(
+        self, vectors: Vectors, top: int = 1, unknown_above: float | None = None
+    ) -> list[Answer]:
+        """Return what each row of `vectors` is taken for.
+
+        Parameters
+        ----------
+        vectors : Vectors of shape (m, d)
+        top : int, default=1
+            How many guesses to return.
+        unknown_above : float, optional
+            Novelty beyond which an image is not known. By default what was found out with examples
+            held back.
+        """
+        bound = self.unknown_above if unknown_above is None else unknown_above
+        scores, novelty = self.model.predict_proba(vectors), self.model.novelty(vectors)
+        order = np.argsort(-self.model._scores(vectors), axis=1, kind="stable")[:, :top]
+        labels = self.model.classes_.tolist()
+        answers = []
+        for best, row, strange in zip(
+            order.tolist(), scores.tolist(), novelty.tolist(), strict=True
+        ):
+            guesses = [(labels[place], row[place]) for place in best]
+            known = bound is None or strange <= bound
+            answers.append(Answer(*guesses[0], strange, known, guesses))
+        return answers
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write model and memory to one file, whole or not at all; `newfound.load` reads the model.
+
+        A model loaded that way and saved again has no memory of images.
+        """
+        contents = self.model._contents()
+        memory = self.memory.packed(contents.statistics.labels.tolist())
+        if self.unknown_above is not None:
+            memory["unknown_above"] = np.array([self.unknown_above])
+        file_format.write(path, contents._replace(memory=memory))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Recogniser":
+        """Read what `save` wrote, or any other model: one that remembers no images."""
+        contents = file_format.read(path)
+        recogniser = cls(from_contents(contents, path))
+        memory = dict(contents.memory)
+        if not memory:
+            return recogniser
+        labels = contents.statistics.labels.tolist()
+        try:
+            recogniser.memory = Memory.unpacked(memory, labels)
+            if "unknown_above" in memory:
+                recogniser.unknown_above = _novelty(memory["unknown_above"])
+        except (ValueError, KeyError) as error:
+            raise file_format.ModelFileError(f"{os.fspath(path)}: damaged: {error}") from error
+        return recogniser
+
+    def _as_held(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
+        """Return a row as it is held back, if it is: that one is compared to the last bit."""
+        if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
+            return row
+        held = self.model._selector.held.rows.get(label, [])
+        near = [
+            other
+            for other in held
+            if np.linalg.norm(other - row) <= SAME_IMAGE * np.linalg.norm(other)
+        ]
+        return min(near, key=lambda other: float(np.linalg.norm(other - row)), default=row)
+
+
+def _novelty(array: NDArray[Any]) -> float:
+    if array.shape != (1,) or array.dtype != np.float64 or not 0 <= array[0] <= 1:
+        raise ValueError("its bound of the unknown is none")
+    return float(array[0])
