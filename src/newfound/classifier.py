@@ -400,7 +400,14 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._statistics
 
-    def _learn(self, X: Any, y: Any, classes: Any, anew: bool) -> Self:
+    def _take_note(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn `X`, `y` as `partial_fit` does, but put off all that only questions need."""
+        anew = not hasattr(self, "_statistics")
+        if not anew:
+            self._candidates().discard()
+        return self._learn(X, y, None, anew=anew, put_off=True)
+
+    def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
         settings, before = self._settings(), self.__dict__.copy()
         labels = everything = checked_labels(X, y)
         if classes is not None:
@@ -427,7 +434,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
             candidates.discard()
             raise
-        self._after_learning()
+        if not put_off:
+            self._after_learning()
         return self
 
     def _begin(self, rows: Rows, settings: Settings) -> None:

@@ -82,11 +82,8 @@ class Recogniser:
 
     def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Learn vectors (m, d) with these labels, from images with these digests."""
-        if self.is_taught:
-            # Nothing is asked while images are learned, so nothing derived is kept current.
-            self.model._candidates().discard()
         with uninterrupted():
-            self.model.partial_fit(vectors, np.array(labels))
+            self.model._take_note(vectors, np.array(labels))
             for label, digest in zip(labels, digests, strict=True):
                 self.memory.add(label, digest)
 
@@ -114,7 +111,7 @@ class Recogniser:
         return self.memory.merge(other.memory)
 
     def settle(self) -> None:
-        """Choose parameters and the bound of the unknown anew, from all that was taught."""
+        """Bring the choice of parameters and the bound of the unknown up to date."""
         self.unknown_above = None
         if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
             return

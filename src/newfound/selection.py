@@ -209,10 +209,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             raise
 
     def reconsider(self) -> Self:
-        """Choose penalty and recoding anew, from nothing but the sums and what is held back.
+        """Bring the choice of penalty and recoding up to date at the next question.
 
-        Otherwise a choice is kept until much more was taught, so it also depends on when it was
-        made. After this, models that were taught the same answer the same, however that went.
+        Otherwise a choice is kept until much more was taught, and then renewed piece by piece with
+        every call that learns. After a long lesson, ask for it at once.
 
         Examples
         --------

@@ -93,11 +93,15 @@ class Selector:
         return True
 
     def reconsider(self, statistics: Statistics, settings: SelectionSettings) -> None:
-        """Throw away all that a choice rests on beside the sums, examples held back and tests."""
-        if settings.penalties == "auto":
-            self.scale = scale_of(statistics, settings.fit_intercept) or self.scale
-            self.scaled_at = statistics.total
-        self.schedule = self.work = self.plain = self.chosen = None
+        """Let the next question wait for a schedule that is due, instead of piece by piece."""
+        self.rescale(statistics, settings)
+        occasion = self._occasion(statistics, settings)
+        schedule = self.schedule
+        if schedule is not None and (
+            occasion is None or schedule.occasion.has_changed(occasion, RENEW)
+        ):
+            self.schedule = None
+        self.work = self.chosen = None
         self.revision += 1
 
     def cap(self, settings: SelectionSettings) -> int:

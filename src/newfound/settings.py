@@ -52,7 +52,7 @@ def checked_settings(
     Traceback (most recent call last):
     ValueError: penalty must be a finite number above 0, got 0; from 1e-100 to 1e+100 will do
     """
-    if not _is_number(penalty) or not _SMALLEST <= penalty <= _LARGEST:
+    if not _is_number(penalty) or not _SMALLEST <= float(penalty) <= _LARGEST:
         raise ValueError(f"penalty must be a finite number above 0, got {penalty!r}{_RANGE}")
     if not _is_number(recoding) or not 0 <= recoding <= 1:
         raise ValueError(f"recoding must be a number from 0 to 1, got {recoding!r}")
@@ -62,7 +62,7 @@ def checked_settings(
         class_weight = {_plain(label): weight for label, weight in class_weight.items()}
         for label, weight in class_weight.items():
             as_labels([label], "class_weight")
-            if not _is_number(weight) or not _SMALLEST <= weight <= _LARGEST:
+            if not _is_number(weight) or not _SMALLEST <= float(weight) <= _LARGEST:
                 raise ValueError(
                     f"class_weight must be finite and above 0, got {weight!r} for {label!r}{_RANGE}"
                 )
@@ -162,7 +162,7 @@ def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...
     numbers = list(values) if is_some and getattr(values, "ndim", 1) == 1 else []
     if not numbers or not all(map(_is_number, numbers)):
         raise ValueError(f"{name} must be a number or several, got {values!r}")
-    wrong = [number for number in numbers if not least <= number <= most]
+    wrong = [number for number in numbers if not least <= float(number) <= most]
     if wrong:
         raise ValueError(f"{name} must be from {least:g} to {most:g}, got {wrong[0]!r}")
     return tuple(sorted({float(number) for number in numbers}))

@@ -24,8 +24,8 @@ def merge(
     \b
     newfound merge kitchen.newfound garage.newfound -o house.newfound
 
-    It is as if it had been taught all that any of them was. Classes of the same name become one. Images that were taught to several of them count as often
-    as they were taught.
+    It is as if it had been taught all that any of them was. Classes of the same name become one.
+    Images that were taught to several of them count as often as they were taught.
     """
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")

@@ -61,10 +61,10 @@ def teach(
     newfound teach kitchen.newfound new/*.jpg --as mug
     newfound teach kitchen.newfound vectors.npz
 
-    Folders are classes, or --as says what all of them show. A model that is there learns more; otherwise one is made. It chooses its penalty and recoding
-    itself. Images already taught under that label are skipped. What cannot be read is listed, the
-    rest is learned, and the exit code is 3. Broken off, it keeps what it saved; run again, it
-    goes on from there.
+    Folders are classes, or --as says what all of them show. A model that is there learns more;
+    otherwise one is made, which chooses its penalty and recoding itself. Images already taught
+    under that label are skipped. What cannot be read is listed, the rest is learned, and the exit
+    code is 3. Broken off, it keeps what it saved; run again, it goes on from there.
     """
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)

@@ -29,10 +29,10 @@ class EfficientNetLite0(OnnxExtractor):
     ----------
     output : "features" or "logits", default="features"
         The mean over the image of the last layer, or the scores of the 1000 classes of ImageNet.
-    crop : float, optional, default=0.875
-        Side of the centred square that is used, as a part of the shorter side: 224/256, as the
-        network was tested. None squeezes the whole image into 224 x 224, for images that are
-        tight crops already.
+    crop : float, optional, default=1.0
+        Side of the centred square that is used, as a part of the shorter side. 0.875 is how the
+        network was tested on ImageNet; it loses what is at the border. None squeezes the whole
+        image into 224 x 224.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class EfficientNetLite0(OnnxExtractor):
         self,
         output: Literal["features", "logits"] = "features",
         *,
-        crop: float | None = 0.875,
+        crop: float | None = 1.0,
     ) -> None:
         if output not in ("features", "logits"):
             raise ValueError(f"output must be 'features' or 'logits', got {output!r}")
