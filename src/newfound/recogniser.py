@@ -17,7 +17,7 @@ from newfound.vectors import Vectors
 
 # Of the examples held back, which the model has never learned, one in a hundred is as strange as
 # what is called unknown; fewer than so many of them say nothing about that.
-KNOWN_SHARE, LEAST_HELD = 0.99, 10
+KNOWN_SHARE, LEAST_HELD = 0.99, 5
 # How many of them are looked at.
 MOST_HELD = 1000
 # How far vectors of one image may differ, relative to their length, from machine to machine.

@@ -59,8 +59,8 @@ def _options(
 
 def main() -> None:
     """Run the command line; what goes wrong is said in a line, without a traceback."""
-    # Images of too many pixels are refused by name; Pillow's own warning adds nothing.
-    warnings.filterwarnings("ignore", message="Image size", module="PIL")
+    # What matters of an image is said by name; Pillow's own warnings add nothing.
+    warnings.filterwarnings("ignore", module="PIL")
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError) as error:

@@ -88,4 +88,4 @@ def _fields(answer: Any) -> dict[str, Any]:
 def _cells(answer: Any) -> list[str]:
     label = shown(answer.label) if answer.known else f"unknown ({shown(answer.label)}?)"
     others = [cell for other, score in answer.top[1:] for cell in (other, f"{score:.2f}")]
-    return [label, f"{answer.score:.2f}", f"{answer.novelty:.2f}", *others]
+    return [label, f"{answer.score:.2f}", f"{answer.novelty:.3f}", *others]

@@ -49,7 +49,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     try:
         # Opening a pipe would wait for its other end.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableImageError(f"{_kind(status.st_mode)}, not a file")
@@ -58,7 +58,10 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
                     f"a file of {status.st_size / 2**20:,.0f} MB, more than the "
                     f"{LARGEST_FILE / 2**20:.0f} MB that are read"
                 )
-            return file.read()
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read()
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         is_link = Path(path).is_symlink()
         raise UnreadableImageError(
@@ -130,7 +133,7 @@ def _opened(data: bytes) -> Image.Image:
         ) from None
     except UnidentifiedImageError:
         for place, mark, name in _FOREIGN:
-            if data[place:].lower().startswith(mark):
+            if data[place : place + len(mark)].lower() == mark.lower():
                 raise UnreadableImageError(
                     f"{name}, which is not read: save it as JPEG or PNG"
                 ) from None

@@ -44,16 +44,16 @@ def named(text: str) -> Extractor:
     """
     # A path may hold a colon, too: options are what comes after one and has a "=".
     name, given = re.fullmatch(r"(.*?)(?::(\w+=[^:]*))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    pairs = [pair.partition("=") for pair in (given or "").split(",") if pair]
-    options = {key.strip(): _value(key.strip(), value.strip()) for key, _, value in pairs}
+    texts = dict(pair.split("=", 1) for pair in (given or "").split(",") if "=" in pair)
     is_file = name not in _OPTIONS and name.endswith(".onnx")
     if name not in _OPTIONS and not is_file:
         there = ", ".join(_OPTIONS)
         raise ValueError(f"no extractor {name!r}: there are {there} and ONNX files")
     allowed = _NETWORK if is_file else _OPTIONS[name]
-    for option in options:
+    for option in texts:
         if option not in allowed:
             raise ValueError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
+    options: dict[str, Any] = {option: _value(option, text) for option, text in texts.items()}
     if is_file:
         return OnnxExtractor(name, **options)
     if name == "caffenet" and "path" not in options:
