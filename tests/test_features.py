@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -21,13 +22,13 @@ from newfound.features import (
     OnnxExtractor,
     Pixels,
     UnreadableImageError,
-    Vectors,
     caffenet,
 )
 from newfound.features.efficientnet import WEIGHTS
 from newfound.features.named import named, remembered
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.torch_file import read_tensors
+from newfound.vectors import made_by
 
 PHOTOS = Path(skimage.__file__).parent / "data"
 CATS, ESPRESSO = {281, 282, 283, 284, 285}, 967
@@ -230,7 +231,7 @@ def test_caffenet_is_known_by_its_tensors(tmp_path: Path) -> None:
     assert network.identity.name == "caffenet"
     again = remembered(network.identity, str(path))
     assert again.identity == network.identity
-    with pytest.raises(ValueError, match="not the CaffeNet of the ONNX model zoo.*fc7_2"):
+    with pytest.raises(ValueError, match=r"not the CaffeNet of the ONNX model zoo.*fc7_2"):
         caffenet(path, "fc7")
     path.write_bytes(small_network([1, 3, 224, 224], input_name="data", inner="fc6_2"))
     with pytest.raises(ValueError, match="its input is 'data', not 'data_0'"):
@@ -353,9 +354,8 @@ def test_names_of_nothing_are_refused(text: str, complaint: str) -> None:
 
 
 def test_a_torch_file_may_hold_weights_only() -> None:
-    import pickle
-
-    magic = b"".join(pickle.dumps(each, 2) for each in (0x1950A86A20F9469CFC6C, 1001, {}))
+    parts: list[Any] = [0x1950A86A20F9469CFC6C, 1001, {}]
+    magic = b"".join(pickle.dumps(part, 2) for part in parts)
     evil = b"cos\nsystem\n(S'true'\ntR."
     with pytest.raises(ValueError, match="not a torch file") as caught:
         read_tensors(magic + evil)
@@ -364,9 +364,9 @@ def test_a_torch_file_may_hold_weights_only() -> None:
 
 def test_vectors_keep_their_extractor_as_rows_and_lose_it_as_numbers() -> None:
     vectors = Pixels(size=2)([np.zeros((8, 8), dtype=np.uint8)] * 3)
-    assert vectors[1:].extractor == vectors[0].extractor == Pixels(size=2).identity
+    assert made_by(vectors[1:]) == made_by(vectors[0]) == Pixels(size=2).identity
     for computed in (vectors + 1, np.sqrt(vectors), vectors.mean(axis=0), vectors @ np.ones(4)):
-        assert not isinstance(computed, Vectors) or computed.extractor is None
+        assert made_by(computed) is None
     out = np.zeros((3, 4), dtype=np.float32)
     np.add(vectors, 1, out=out)
     assert out.sum() == 12

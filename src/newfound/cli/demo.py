@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from newfound.cli.figures import check_figure
+
 if TYPE_CHECKING:
     from newfound.experiments.new_class import Snapshot
 
@@ -38,12 +40,7 @@ def demo(
     each, and arrives one example at a time. Compares naive learning, rebalancing and recoding, on
     the handwritten digits that come with scikit-learn.
     """
-    if figure.suffix not in (".png", ".pdf", ".svg"):
-        raise typer.BadParameter(
-            f"{figure} does not end in .png, .pdf or .svg", param_hint="--figure"
-        )
-    if not figure.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {figure.parent}", param_hint="--figure")
+    check_figure(figure, "--figure")
     talk = Console(stderr=True)
     start = perf_counter()
     with talk.status("loading"):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.figures import check_figure
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
 from newfound.cli.models import extractor_for, opened
 from newfound.cli.options import As, By, ExtractorName, Images, Json, Model, Quiet
@@ -44,6 +45,8 @@ def evaluate(
     worth knowing. The best guess counts, also for images that predict would call unknown; how many
     these are is told beside it.
     """
+    if plot is not None:
+        check_figure(plot, "--plot")
     talk = Talk(quiet)
     recogniser = opened(model)
     gathered = gather(images, label, labels, need_labels=True)

@@ -29,6 +29,8 @@ def changing(path: Path, wait: float, talk: Talk) -> Iterator[None]:
     """Keep other processes from changing a model meanwhile, or end with a word that one does."""
     from filelock import FileLock, Timeout
 
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {shown(path.parent)}")
     path = path.resolve()
     lock = FileLock(path.with_name(f".{path.name}.lock"))
     try:

@@ -1,0 +1,500 @@
+"""The command line: what each command does, prints and returns."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from newfound import load
+from newfound.recogniser import Recogniser
+from tests.command_line import newfound, picture, write_pictures
+
+THINGS = ("cup", "mug", "pot")
+PIXELS = ("--extractor", "pixels:size=8")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for thing, name in enumerate(THINGS):
+        write_pictures(tmp_path / "photos" / name, thing, range(40))
+        write_pictures(tmp_path / "test" / name, thing, range(40, 50))
+    write_pictures(tmp_path / "new", 3, range(5))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def model(world: Path) -> Path:
+    path = world / "m.newfound"
+    done = newfound("teach", path, "photos", *PIXELS)
+    assert done.code == 0, done.err
+    return path
+
+
+def inspected(path: Path) -> Any:
+    done = newfound("inspect", path, "--json")
+    assert done.code == 0
+    return json.loads(done.out)
+
+
+def test_teaching_folders_makes_a_model_of_their_names(model: Path) -> None:
+    found = inspected(model)
+    assert found["classes"] == {"cup": 40, "mug": 40, "pot": 40}
+    assert found["extractor"]["name"] == "pixels"
+    assert found["penalty"] > 0
+    assert set(found["recoding"]) == set(THINGS)
+    assert found["estimator"] == "IncrementalRidgeClassifierCV"
+    assert found["remembers"] == 120
+    assert 0 < found["unknown_above"] < 1
+    assert found["bytes"] == model.stat().st_size
+
+
+def test_a_second_lesson_adds_to_the_first(model: Path) -> None:
+    done = newfound("teach", model, *sorted(Path("new").iterdir()), "--as", "jug")
+    assert done.code == 0
+    assert "Learned 5 images" in done.err
+    assert done.out == ""
+    assert inspected(model)["classes"] == {"cup": 40, "mug": 40, "pot": 40, "jug": 5}
+    answer = json.loads(newfound("predict", model, "new/000.png", "--json").out)
+    assert answer["label"] == "jug"
+
+
+def test_two_lessons_are_as_good_as_one(model: Path, world: Path) -> None:
+    whole, halves = world / "whole", world / "halves"
+    for number, thing in enumerate(THINGS):
+        write_pictures(world / "first" / thing, number, range(20))
+    assert newfound("teach", whole, "photos", *PIXELS).code == 0
+    assert newfound("teach", halves, "first", *PIXELS).code == 0
+    done = newfound("teach", halves, "photos")
+    assert "Skipped 60 that were taught already" in done.err
+    one, two = load(whole), load(halves)
+    assert inspected(whole)["classes"] == inspected(halves)["classes"]
+    X = np.random.default_rng(0).uniform(size=(50, 64)).astype(np.float32)
+    order = [two.classes_.tolist().index(label) for label in one.classes_.tolist()]
+    np.testing.assert_allclose(one.novelty(X), two.novelty(X), rtol=0.1)
+    np.testing.assert_array_equal(one.class_count_, two.class_count_[order])
+
+
+def test_taught_twice_is_not_taught_double(model: Path) -> None:
+    before = model.read_bytes()
+    done = newfound("teach", model, "photos")
+    assert "Learned 0 images" in done.err
+    assert "Skipped 120 that were taught already (--again teaches them)." in done.err
+    assert model.read_bytes() == before
+    shutil.copy("photos/cup/000.png", "another name.png")
+    assert "Skipped 1 " in newfound("teach", model, "another name.png", "--as", "cup").err
+    assert "Learned 1 " in newfound("teach", model, "another name.png", "--as", "mug").err
+    assert "Learned 120 " in newfound("teach", model, "photos", "--again").err
+    assert inspected(model)["classes"] == {"cup": 80, "mug": 81, "pot": 80}
+
+
+def test_the_same_image_twice_in_one_lesson_is_taught_once(world: Path) -> None:
+    for number in range(30):
+        shutil.copy("photos/cup/000.png", f"photos/cup/copy {number}.png")
+    done = newfound("teach", "m", "photos", *PIXELS)
+    assert "Skipped 30 " in done.err
+    assert inspected(Path("m"))["classes"]["cup"] == 40
+
+
+def test_predictions_come_as_lines_with_all_that_programs_need(model: Path) -> None:
+    done = newfound("predict", model, "test/cup/040.png", "test/pot/041.png", "--json", "--top", 2)
+    assert done.code == 0
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [line["file"] for line in lines] == ["test/cup/040.png", "test/pot/041.png"]
+    for line, label in zip(lines, ("cup", "pot"), strict=True):
+        assert line["label"] == label
+        assert line["known"] is True
+        assert 0 <= line["novelty"] < 1
+        assert len(line["top"]) == 2
+        assert line["top"][0] == {"label": label, "score": line["score"]}
+    plain = newfound("predict", model, "test/cup/040.png").out.split("\t")
+    assert plain[:2] == ["test/cup/040.png", "cup"]
+    assert float(plain[2]) == round(lines[0]["score"], 2)
+
+
+def test_a_list_on_stdin_is_read(model: Path) -> None:
+    Path("odd\nname.png").write_bytes(Path("test/cup/040.png").read_bytes())
+    lines = newfound("predict", model, "-", stdin=b"test/cup/040.png\ntest/mug/040.png\r\n").out
+    assert [line.split("\t")[1] for line in lines.splitlines()] == ["cup", "mug"]
+    ended = newfound("predict", model, "-", "--json", stdin=b"odd\nname.png\0test/mug/040.png\0")
+    assert json.loads(ended.out.splitlines()[0])["file"] == "odd\nname.png"
+
+
+def test_strange_things_are_unknown(model: Path) -> None:
+    Image.fromarray(np.tile([[0, 255], [255, 0]], (4, 4)).astype(np.uint8)).save("odd.png")
+    line = json.loads(newfound("predict", model, "odd.png", "--json").out)
+    assert line["known"] is False
+    assert line["label"] in THINGS
+    assert "\tunknown (" in newfound("predict", model, "odd.png").out
+    assert "unknown" not in newfound("predict", model, "odd.png", "--unknown-above", 1).out
+    known = newfound("predict", model, "test/cup/040.png", "--unknown-above", 0).out
+    assert "unknown (cup?)" in known
+
+
+def test_evaluation_is_the_share_of_right_answers(model: Path) -> None:
+    shutil.copy("test/cup/040.png", "test/mug/from cup.png")
+    done = newfound("evaluate", model, "test", "--json")
+    result = json.loads(done.out)
+    files = sorted(Path("test").rglob("*.png"))
+    lines = newfound("predict", model, *files, "--json").out.splitlines()
+    answers = [
+        (path.parent.name, json.loads(line)["label"])
+        for path, line in zip(files, lines, strict=True)
+    ]
+    right = [label == answer for label, answer in answers]
+    assert result["n"] == len(right) == 31
+    assert result["accuracy"] == pytest.approx(np.mean(right))
+    of_mug = [label == answer for label, answer in answers if label == "mug"]
+    assert result["per_class"]["mug"] == pytest.approx(np.mean(of_mug))
+    mean = np.mean(list(result["per_class"].values()))
+    assert result["mean_class_accuracy"] == pytest.approx(mean)
+    assert {"label": "mug", "taken_for": "cup", "n": 1} in result["confusions"]
+    text = newfound("evaluate", model, "test")
+    assert "mean of classes" in text.out
+    assert "1 of 11 mug are taken for cup" in text.err
+
+
+def test_classes_never_taught_count_as_wrong_and_are_told(model: Path) -> None:
+    Path("test/jug").mkdir()
+    shutil.copy("new/000.png", "test/jug")
+    result = json.loads(newfound("evaluate", model, "test", "--json").out)
+    assert (result["never_taught"], result["per_class"]["jug"]) == (["jug"], 0.0)
+    assert "Never taught: jug" in newfound("evaluate", model, "test").err
+
+
+def test_an_evaluation_can_be_drawn(model: Path) -> None:
+    done = newfound("evaluate", model, "test", "--plot", "confusion.png")
+    assert done.code == 0
+    assert Path("confusion.png").read_bytes().startswith(b"\x89PNG")
+    assert "confusion.png" in done.err
+    assert newfound("evaluate", model, "test", "--plot", "confusion.bmpx").code == 2
+
+
+def test_forgetting_an_image_is_as_if_it_had_never_been_taught(model: Path, world: Path) -> None:
+    (world / "photos" / "cup" / "007.png").rename(world / "wrong.png")
+    never = world / "never.newfound"
+    newfound("teach", never, "photos", *PIXELS)
+    done = newfound("forget", model, "wrong.png", "--as", "cup")
+    assert (done.code, "Forgot 1 images." in done.err) == (0, True)
+    assert inspected(model)["classes"] == inspected(never)["classes"]
+    done = newfound("forget", model, "wrong.png", "--as", "cup")
+    assert done.code == 3
+    assert "wrong.png: was not taught as cup" in done.err
+    one, two = load(model), load(never)
+    one_sums = (
+        one._statistics.gram + np.asarray(one._held_rows()[0], dtype=float).T @ one._held_rows()[0]
+    )
+    two_sums = (
+        two._statistics.gram + np.asarray(two._held_rows()[0], dtype=float).T @ two._held_rows()[0]
+    )
+    np.testing.assert_allclose(np.tril(one_sums), np.tril(two_sums), atol=1e-6)
+
+
+def test_forgetting_more_often_than_taught_is_refused(model: Path) -> None:
+    shutil.copy("photos/cup/000.png", "copy.png")
+    done = newfound("forget", model, "photos/cup/000.png", "copy.png", "--as", "cup")
+    assert (done.code, inspected(model)["classes"]["cup"]) == (3, 39)
+
+
+def test_forgetting_all_removes_the_model(model: Path) -> None:
+    assert newfound("forget", model, "photos").code == 0
+    assert not model.exists()
+
+
+def test_a_class_is_forgotten_renamed_and_joined(model: Path) -> None:
+    assert newfound("rename", model, "cup", "beaker").code == 0
+    assert inspected(model)["classes"] == {"beaker": 40, "mug": 40, "pot": 40}
+    assert "Skipped 40 " in newfound("teach", model, "photos/cup", "--as", "beaker").err
+    done = newfound("rename", model, "beaker", "mug")
+    assert "beaker is now part of mug" in done.err
+    assert inspected(model)["classes"] == {"mug": 80, "pot": 40}
+    assert newfound("forget-class", model, "mug").code == 0
+    found = inspected(model)
+    assert (found["classes"], found["remembers"]) == ({"pot": 40}, 40)
+    done = newfound("forget-class", model, "mug")
+    assert (done.code, "no class 'mug' here" in done.err) == (1, True)
+    assert newfound("forget-class", model, "pot").code == 1
+
+
+def test_a_lean_model_cannot_forget_a_class_but_its_images(world: Path) -> None:
+    newfound("teach", "lean", "photos", "--lean", *PIXELS)
+    done = newfound("forget-class", "lean", "cup")
+    assert done.code == 1
+    assert "newfound forget lean IMAGES --as cup" in done.err
+    assert newfound("forget", "lean", "photos/cup", "--as", "cup").code == 0
+    assert inspected(Path("lean"))["classes"] == {"mug": 40, "pot": 40}
+
+
+def test_merged_models_are_as_one_that_was_taught_all(model: Path, world: Path) -> None:
+    newfound("teach", "b", "new", "--as", "jug", *PIXELS)
+    newfound("teach", "b", "photos/cup", "--as", "cup")
+    done = newfound("merge", model, "b", "-o", "c")
+    assert done.code == 0
+    assert "40 images were taught to more than one of them" in done.err
+    assert inspected(Path("c"))["classes"] == {"cup": 80, "mug": 40, "pot": 40, "jug": 5}
+    assert newfound("merge", model, "b", "-o", "c").code == 2
+    assert newfound("merge", model, "b", "-o", "c", "--force").code == 0
+    assert newfound("merge", "c", "b", "-o", "c").code == 0
+    assert newfound("merge", "c", "-o", "d").code == 2
+    newfound("teach", "lean", "new", "--as", "jug", "--lean", *PIXELS)
+    assert newfound("merge", model, "lean", "-o", "e").code == 0
+    assert inspected(Path("e"))["classes"] == {"jug": 5, "cup": 40, "mug": 40, "pot": 40}
+    newfound("teach", "other", "new", "--as", "jug", "--extractor", "pixels:size=4")
+    done = newfound("merge", model, "other", "-o", "f")
+    assert (done.code, Path("f").exists()) == (1, False)
+    assert "this model was taught vectors of pixels" in done.err
+
+
+def test_vectors_are_as_good_as_the_images(model: Path, world: Path) -> None:
+    assert newfound("features", "photos", "-o", "v.npz", *PIXELS).code == 0
+    assert newfound("teach", "v", "v.npz").code == 0
+    assert Path("v").read_bytes() == model.read_bytes()
+    assert "Skipped 120 " in newfound("teach", "v", "photos").err
+    images = json.loads(newfound("evaluate", model, "photos", "--json").out)
+    vectors = json.loads(newfound("evaluate", model, "v.npz", "--json").out)
+    assert images == vectors
+    files = newfound("predict", model, "v.npz").out.splitlines()
+    assert files[0].startswith("photos/cup/000.png\tcup\t")
+    assert newfound("features", "photos", "-o", "v.txt").code == 2
+
+
+def test_vectors_of_another_extractor_are_refused(model: Path) -> None:
+    before = model.read_bytes()
+    newfound("features", "photos", "-o", "v.npz", "--extractor", "pixels:size=4")
+    for done in (
+        newfound("teach", model, "v.npz"),
+        newfound("evaluate", model, "v.npz"),
+        newfound("teach", model, "photos", "--again", "--extractor", "pixels:size=4"),
+        newfound("predict", model, "new/000.png", "--extractor", "pixels:range=-1/1"),
+    ):
+        assert done.code == 1
+        assert "this model was taught vectors of pixels (size=8/8" in done.err
+    assert model.read_bytes() == before
+
+
+def test_vectors_without_an_origin_will_do(world: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(6, 4))
+    np.savez("plain.npz", vectors=rows, labels=np.array(["a", "b"] * 3))
+    assert newfound("teach", "m", "plain.npz").code == 0
+    assert "Skipped 6 " in newfound("teach", "m", "plain.npz").err
+    assert inspected(Path("m"))["extractor"] is None
+    np.savez("bare.npz", vectors=rows)
+    assert newfound("teach", "m", "bare.npz").code == 2
+    assert newfound("predict", "m", "bare.npz", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["teach", "m", "photos/cup/000.png"], 2, "say what it shows with --as"),
+        (["teach", "m", "nothing here.png", "--as", "a", *PIXELS], 3, "there is no such file"),
+        (["teach", "m", "empty"], 2, "no images there"),
+        (["teach", "m"], 2, "Missing argument"),
+        (["predict", "m", "photos/cup/000.png"], 1, "There is no model m: newfound teach"),
+        (["predict", "notes.txt", "photos/cup/000.png"], 1, "notes.txt: not a model file"),
+        (["evaluate", "m", "photos"], 1, "There is no model"),
+        (["inspect", "m"], 1, "There is no model"),
+        (["teach", "m", "photos", "--extractor", "magic"], 1, "no extractor 'magic'"),
+        (["teach", "m", "photos", "--wait", "-1"], 2, "Invalid value"),
+        (["teach", "no/such/folder/m", "photos", *PIXELS], 2, "no folder no/such/folder"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_words(
+    world: Path, arguments: list[str], code: int, words: str
+) -> None:
+    Path("empty").mkdir()
+    Path("notes.txt").write_text("not a model")
+    done = newfound(*arguments)
+    assert done.code == code, done
+    assert words in done.err.replace("\n", " ")
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    assert not Path("m").exists()
+
+
+def hostile(root: Path) -> None:
+    """Files that have no business among photos, and some that have."""
+    folder = root / "things"
+    write_pictures(folder, 0, range(4))
+    picture(9, 0).save(folder / "new\nline.png")
+    picture(10, 0).save(folder / "tea 🍵.png")
+    (folder / "empty.jpg").touch()
+    (folder / "truncated.png").write_bytes((folder / "000.png").read_bytes()[:50])
+    (folder / "text.jpg").write_text("I am a photo, honestly.")
+    Image.new("RGB", (1, 1)).save(folder / "one.gif")
+    Image.new("1", (30_000, 30_000)).save(folder / "huge.png")
+    os.mkfifo(folder / "pipe.jpg")
+    (folder / "dangling.jpg").symlink_to("nowhere")
+
+
+def test_hostile_files_are_survived(world: Path) -> None:
+    hostile(world / "bad")
+    for seed in range(2):
+        large = picture(seed, 0).resize((64, 64))
+        (world / "bad" / "photos").mkdir(exist_ok=True)
+        large.save(world / "bad" / "photos" / f"{seed}.png")
+    program = (
+        "import re, sys; from newfound.cli import main\n"
+        "try: main()\n"
+        "finally: print(re.search(r'VmHWM:\\s*(\\d+) kB', open('/proc/self/status').read())[1],"
+        "file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, "teach", "m", "bad"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3, done.stderr
+    assert int(done.stderr.split()[-1]) < 1e6  # kilobytes
+    assert inspected(Path("m"))["classes"] == {"photos": 2}
+    assert "8 x 8 pixels, too small: each side must have 16" in done.stderr  # for a network
+    done_here = newfound("teach", "p", "bad", *PIXELS)
+    assert done_here.code == 3
+    assert inspected(Path("p"))["classes"] == {"photos": 2, "things": 6}
+    for reason in (
+        "empty.jpg: an empty file",
+        "truncated.png: damaged or cut short",
+        "text.jpg: not an image",
+        "one.gif: 1 x 1 pixels, too small",
+        "huge.png: more than the 64,000,000 pixels",
+        "pipe.jpg: a named pipe, not a file",
+        "dangling.jpg: a link to a file that is not there",
+    ):
+        assert reason in done_here.err
+    lines = newfound("predict", "p", "bad")
+    assert lines.code == 3
+    assert len(lines.out.splitlines()) == 8
+    assert "bad/things/new\\nline.png\t" in lines.out
+
+
+def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
+    program = (
+        "import time; from pathlib import Path; from newfound.cli.models import changing\n"
+        "from newfound.cli.talk import Talk\n"
+        "with changing(Path('m.newfound'), 0, Talk()):\n"
+        "    print('held', flush=True)\n"
+        "    time.sleep(2)"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        before = model.read_bytes()
+        for words in (
+            ["teach", model, "new", "--as", "jug"],
+            ["forget", model, "photos/cup/000.png", "--as", "cup"],
+            ["forget-class", model, "cup"],
+            ["rename", model, "cup", "beaker"],
+        ):
+            done = newfound(*words)
+            assert done.code == 1
+            assert "Another process is changing m.newfound" in done.err
+            assert "--wait" in done.err
+        assert model.read_bytes() == before
+        assert newfound("predict", model, "new/000.png").code == 0  # reading needs no leave
+        done = newfound("teach", model, "new", "--as", "jug", "--wait", "60")
+        assert (done.code, "waiting up to 60 s" in done.err) == (0, True)
+    assert holder.returncode == 0
+    assert inspected(model)["classes"]["jug"] == 5
+
+
+def test_two_at_once_lose_nothing(world: Path) -> None:
+    commands = [
+        [sys.executable, "-m", "newfound", "teach", "m", f"photos/{name}", "--as", name, *PIXELS]
+        for name in THINGS
+    ]
+    running = [subprocess.Popen([*command, "--wait", "60"]) for command in commands]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert inspected(Path("m"))["classes"].keys() == set(THINGS)
+    assert sum(inspected(Path("m"))["classes"].values()) == 120
+
+
+def test_an_interrupted_lesson_keeps_whole_blocks_and_goes_on(world: Path) -> None:
+    write_pictures(world / "many" / "cup", 0, range(3000))
+    undisturbed = newfound("teach", "whole", "many", *PIXELS)
+    assert undisturbed.code == 0
+    command = [sys.executable, "-m", "newfound", "teach", "m", "many", *PIXELS, "--save-every", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not Path("m").exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    assert "run it again to go on" in err
+    assert "Traceback" not in err
+    learned = Recogniser.load("m").model.n_samples_seen_
+    assert 0 < learned < 3000
+    assert learned % 16 == 0
+    assert newfound("teach", "m", "many").code == 0
+    assert inspected(Path("m"))["classes"] == {"cup": 3000}
+
+
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(model: Path, world: Path) -> None:
+    def on_terminal(*arguments: str, **environment: str) -> str:
+        keeper, terminal = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "newfound", *arguments],
+            stdout=terminal,
+            stderr=terminal,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment},
+        )
+        os.close(terminal)
+        shown = b""
+        with os.fdopen(keeper, "rb", closefd=True) as file:
+            while True:
+                try:
+                    chunk = os.read(file.fileno(), 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not chunk:
+                    break
+                shown += chunk
+        assert process.wait() in (0, 3)
+        return shown.decode()
+
+    piped = newfound("teach", model, "photos", "nothing.png", "--as", "x")
+    assert "\x1b" not in piped.err
+    assert "teaching" not in piped.err
+    shown = on_terminal("teach", "t", "photos", *PIXELS)
+    assert "teaching" in shown
+    assert "120/120" in shown
+    coloured = on_terminal("predict", "m.newfound", "nothing.png", "new/000.png")
+    assert "\x1b[31m" in coloured
+    assert "\x1b[31m" not in on_terminal("predict", "m.newfound", "nothing.png", NO_COLOR="1")
+    assert "teaching" not in on_terminal("teach", "t", "new", "--as", "x", "--quiet")
+
+
+def test_quiet_says_nothing_but_what_went_wrong(world: Path) -> None:
+    done = newfound("teach", "m", "photos", *PIXELS, "--quiet")
+    assert done == (0, "", "")
+    done = newfound("teach", "m", "nothing.png", "--as", "x", "--quiet")
+    assert done.code == 3
+    assert "nothing.png: there is no such file" in done.err
+
+
+def test_files_left_by_a_killed_process_are_cleared_away(model: Path) -> None:
+    left = model.with_name(f".{model.name}.0123.tmp")
+    left.touch()
+    newfound("teach", model, "new", "--as", "jug")
+    assert not left.exists()
+
+
+def test_help_needs_neither_scikit_learn_nor_images() -> None:
+    program = (
+        "import sys; sys.argv = ['newfound', 'teach', '--help']\n"
+        "from newfound.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'sklearn', 'PIL', 'onnxruntime', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

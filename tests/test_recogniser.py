@@ -1,0 +1,263 @@
+"""Recognisers: a model and its memory of images keep step, and models know their extractor."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound import (
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    ModelFileError,
+    file_format,
+    load,
+)
+from newfound.features import Identity, Pixels, Vectors
+from newfound.memory import Memory
+from newfound.recogniser import Recogniser
+
+ONE, OTHER = Identity("one", "aa"), Identity("one", "bb")
+KINDS = [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV]
+
+
+def rows(n: int, seed: int = 0, d: int = 6) -> Any:
+    return np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+
+
+def digests(n: int, start: int = 0) -> list[bytes]:
+    return [number.to_bytes(16, "big") for number in range(start, start + n)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_refuses_vectors_of_another_extractor_and_stays_as_it_was(
+    kind: Any, tmp_path: Path
+) -> None:
+    X, y = rows(12), ["a", "b"] * 6
+    model = kind().partial_fit(Vectors(X, ONE), y)
+    assert model.extractor_ == ONE
+    before = model.decision_function(X)
+    stranger = Vectors(X, OTHER)
+    acts: list[Callable[[], Any]] = [
+        lambda: model.partial_fit(stranger, y),
+        lambda: model.forget(stranger[:1], y[:1]),
+        lambda: model.predict(stranger),
+        lambda: model.novelty(stranger),
+        lambda: model.merge(kind().fit(stranger, y)),
+    ]
+    for act in acts:
+        with pytest.raises(ValueError, match=r"taught vectors of one \(weights aa\).*weights bb"):
+            act()
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    np.testing.assert_array_equal(model.predict(Vectors(X, ONE)), model.predict(X))
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").extractor_ == ONE
+    assert kind().merge(model).extractor_ == ONE
+    assert model.fit(stranger, y).extractor_ == OTHER
+    assert model.fit(X, y).extractor_ is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_learns_its_extractor_when_it_is_first_told(kind: Any) -> None:
+    model = kind().partial_fit(rows(4), ["a", "b"] * 2)
+    assert model.extractor_ is None
+    assert model.partial_fit(Vectors(rows(2, 1), ONE), ["a", "b"]).extractor_ == ONE
+    with pytest.raises(ValueError, match="NaN"):
+        kind().partial_fit(Vectors(np.full((1, 3), np.nan), ONE), ["a"])
+
+
+def test_a_model_that_has_forgotten_all_knows_no_extractor() -> None:
+    X = Vectors(rows(2), ONE)
+    model = IncrementalRidgeClassifier().fit(X, ["a", "b"]).forget(X, ["a", "b"])
+    assert model.extractor_ is None
+
+
+def test_per_class_sums_without_weights_change_no_answer() -> None:
+    X, y = rows(200, d=8), np.random.default_rng(1).choice(["a", "b", "c"], 200)
+    plain = IncrementalRidgeClassifier().fit(X[:50], y[:50])
+    held = IncrementalRidgeClassifier(class_weight={}).fit(X[:50], y[:50])
+    for start in range(50, 200, 30):
+        plain.partial_fit(X[start : start + 30], y[start : start + 30])
+        held.partial_fit(X[start : start + 30], y[start : start + 30])
+        plain.forget(X[start : start + 3], y[start : start + 3])
+        held.forget(X[start : start + 3], y[start : start + 3])
+        np.testing.assert_allclose(held.decision_function(X), plain.decision_function(X), atol=1e-5)
+        np.testing.assert_allclose(held.novelty(X), plain.novelty(X), atol=1e-5)
+
+
+def taught(n: int = 60, lean: bool = False) -> Recogniser:
+    recogniser = Recogniser(lean=lean)
+    labels = [f"class {number % 3}" for number in range(n)]
+    for start in range(0, n, 16):
+        part = slice(start, start + 16)
+        recogniser.teach(Vectors(rows(n)[part], ONE), labels[part], digests(n)[part])
+    return recogniser
+
+
+def test_saving_and_loading_gives_the_same_recogniser_and_the_same_bytes(tmp_path: Path) -> None:
+    recogniser = taught()
+    recogniser.settle()
+    recogniser.save(tmp_path / "one")
+    again = Recogniser.load(tmp_path / "one")
+    again.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert again.unknown_above == recogniser.unknown_above
+    assert again.memory.digests == recogniser.memory.digests
+    assert again.answers(Vectors(rows(9, 5), ONE), top=3) == recogniser.answers(
+        Vectors(rows(9, 5), ONE), top=3
+    )
+
+
+def test_putting_off_changes_nothing_that_is_learned(tmp_path: Path) -> None:
+    recogniser = taught()
+    X, y = rows(60), [f"class {number % 3}" for number in range(60)]
+    model = IncrementalRidgeClassifierCV(class_weight={})
+    for start in range(0, 60, 16):
+        model.partial_fit(Vectors(X, ONE)[start : start + 16], y[start : start + 16])
+    recogniser.settle()
+    model.reconsider()
+    np.testing.assert_array_equal(recogniser.model.class_count_, model.class_count_)
+    assert recogniser.model.penalty_ == model.penalty_
+    np.testing.assert_allclose(
+        recogniser.model.decision_function(X), model.decision_function(X), atol=1e-5
+    )
+
+
+def test_the_memory_follows_every_change() -> None:
+    recogniser = taught()
+    marks = digests(60)
+    assert recogniser.memory.count("class 1", marks[1]) == 1
+    recogniser.forget(Vectors(rows(60)[[1, 2]], ONE), ["class 1", "class 2"], [marks[1], marks[2]])
+    assert recogniser.memory.count("class 1", marks[1]) == 0
+    assert len(recogniser.memory) == recogniser.model.n_samples_seen_ == 58
+    recogniser.rename("class 1", "class 2")
+    assert recogniser.memory.count("class 2", marks[4]) == 1
+    assert len(recogniser.memory) == 58
+    recogniser.rename("class 2", "class 2")
+    assert len(recogniser.memory) == 58
+    other = taught(30)
+    assert recogniser.merge(other) == 19  # 10 of class 0; of class 2 all but the one forgotten
+    assert len(recogniser.memory) == recogniser.model.n_samples_seen_ == 88
+    recogniser.forget_class("class 0")
+    assert set(recogniser.memory.digests) == {"class 1", "class 2"}
+    assert len(recogniser.memory) == recogniser.model.n_samples_seen_
+
+
+def test_forgetting_finds_what_is_held_back_on_another_machine_too() -> None:
+    recogniser = taught()
+    X, marks = rows(60), digests(60)
+    nudged = np.nextafter(X, np.float32(np.inf))
+    for place in range(60):  # some of them are held back, some learned
+        label = f"class {place % 3}"
+        recogniser.forget(Vectors(nudged[[place]], ONE), [label], [marks[place]])
+        assert recogniser.model.n_samples_seen_ == 59 - place if recogniser.is_taught else True
+    assert not recogniser.is_taught
+    assert len(recogniser.memory) == 0
+
+
+def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
+    for lean in (True, False):
+        taught(lean=lean).save(tmp_path / "m")
+        assert Recogniser.load(tmp_path / "m").model._statistics.per_class is not lean
+
+
+def test_the_bound_of_the_unknown_is_what_hardly_any_held_back_example_passes() -> None:
+    recogniser = taught(300)
+    assert recogniser.unknown_above is None
+    recogniser.settle()
+    held, _ = recogniser.model._held_rows()
+    novelty = recogniser.model.novelty(held)
+    assert recogniser.unknown_above == np.quantile(novelty, 0.99)
+    far = Vectors(np.full((1, 6), 1e3, dtype=np.float32), ONE)
+    (stranger,), (friend,) = recogniser.answers(far), recogniser.answers(Vectors(held[:1] / 9, ONE))
+    assert (stranger.known, friend.known) == (False, True)
+    assert recogniser.answers(far, unknown_above=1.0)[0].known
+    few = taught(12)
+    few.settle()
+    assert few.unknown_above is None
+    assert few.answers(far)[0].known
+
+
+def test_answers_are_those_of_the_model_best_first() -> None:
+    recogniser = taught()
+    X = Vectors(rows(20, 7), ONE)
+    answers, model = recogniser.answers(X, top=9), recogniser.model
+    assert [answer.label for answer in answers] == model.predict(X).tolist()
+    for answer, scores, chances in zip(
+        answers, model.decision_function(X), model.predict_proba(X), strict=True
+    ):
+        order = np.argsort(-scores)
+        assert [label for label, _ in answer.top] == model.classes_[order].tolist()
+        np.testing.assert_allclose([score for _, score in answer.top], chances[order])
+        assert answer.score == answer.top[0][1]
+
+
+def test_labels_that_are_numbers_have_names() -> None:
+    recogniser = Recogniser(IncrementalRidgeClassifier().fit(rows(4), [1, 2, 1, 2]))
+    assert recogniser.label("2") == 2
+    assert recogniser.label("mug") == "mug"
+
+
+def test_any_model_becomes_a_recogniser_that_remembers_nothing(tmp_path: Path) -> None:
+    IncrementalRidgeClassifier().fit(rows(4), ["a", "b"] * 2).save(tmp_path / "m")
+    recogniser = Recogniser.load(tmp_path / "m")
+    recogniser.settle()
+    assert (len(recogniser.memory), recogniser.unknown_above) == (0, None)
+
+
+def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    recogniser = taught()
+    contents = recogniser.model._contents()
+    good = recogniser.memory.packed(contents.statistics.labels.tolist())
+    for bad in (
+        {"class": good["class"] + 3},
+        {"class": good["class"] - 1},
+        {"class": good["class"][1:]},
+        {"class": good["class"].astype(np.int32)},
+        {"digests": good["digests"][:, 1:]},
+        {"digests": good["digests"].astype(np.int64)},
+        {"unknown_above": np.array([1.5])},
+        {"unknown_above": np.array([0.5, 0.5])},
+    ):
+        file_format.write(tmp_path / "m", contents._replace(memory={**good, **bad}))
+        with pytest.raises(ModelFileError, match="damaged"):
+            Recogniser.load(tmp_path / "m")
+    file_format.write(tmp_path / "m", contents._replace(memory={"class": good["class"]}))
+    with pytest.raises(ModelFileError, match="damaged"):
+        Recogniser.load(tmp_path / "m")
+
+
+def test_an_identity_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    for bad in (
+        None,
+        3,
+        {},
+        {"name": "x"},
+        {**ONE.to_json(), "name": 3},
+        {**ONE.to_json(), "x": 1},
+    ):
+        with pytest.raises(ValueError, match="not an extractor's identity"):
+            Identity.from_json(bad)
+
+
+def test_an_image_taught_twice_is_remembered_twice() -> None:
+    memory = Memory()
+    for _ in range(2):
+        memory.add("a", b"0" * 16)
+    again = Memory.unpacked(memory.packed(["a"]), ["a"])
+    again.remove("a", b"0" * 16)
+    assert again.count("a", b"0" * 16) == len(again) == 1
+    again.remove("a", b"1" * 16)
+    assert len(again) == 1
+
+
+def test_pixels_go_all_the_way() -> None:
+    pixels = Pixels(size=4)
+    light = [np.full((8, 8), level, dtype=np.uint8) for level in (200, 220, 240)]
+    dark = [np.full((8, 8), level, dtype=np.uint8) for level in (0, 20, 40)]
+    recogniser = Recogniser()
+    recogniser.teach(pixels(light + dark), ["light"] * 3 + ["dark"] * 3, digests(6))
+    assert recogniser.model.extractor_ == pixels.identity
+    answers = recogniser.answers(pixels([np.full((8, 8), 230, dtype=np.uint8)]))
+    assert answers[0].label == "light"
