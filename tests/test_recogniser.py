@@ -16,7 +16,7 @@ from newfound import (
 )
 from newfound.features import Identity, Pixels, Vectors
 from newfound.memory import Memory
-from newfound.recogniser import Recogniser
+from newfound.recogniser import Recogniser, bound_of_known
 
 ONE, OTHER = Identity("one", "aa"), Identity("one", "bb")
 KINDS = [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV]
@@ -162,18 +162,26 @@ def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
         assert Recogniser.load(tmp_path / "m").model._statistics.per_class is not lean
 
 
-def test_the_bound_of_the_unknown_is_what_hardly_any_held_back_example_passes() -> None:
+@pytest.mark.parametrize("m", [4, 30])
+def test_one_in_twenty_more_examples_passes_the_bound_of_the_known(m: int) -> None:
+    # By simulation: leverages are log-normal, m of them are held back, and one more comes.
+    odds = np.random.default_rng(0).normal(1.0, 0.5, size=(4000, m + 1))
+    novelty = 1 / (1 + np.exp(-odds))
+    passes = [row[-1] > bound_of_known(row[:-1]) for row in novelty]
+    assert np.mean(passes) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 4000))
+
+
+def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
     recogniser = taught(300)
     assert recogniser.unknown_above is None
     recogniser.settle()
     held, _ = recogniser.model._held_rows()
-    novelty = recogniser.model.novelty(held)
-    assert recogniser.unknown_above == np.quantile(novelty, 0.99)
+    assert recogniser.unknown_above == bound_of_known(recogniser.model.novelty(held))
     far = Vectors(np.full((1, 6), 1e3, dtype=np.float32), ONE)
     (stranger,), (friend,) = recogniser.answers(far), recogniser.answers(Vectors(held[:1] / 9, ONE))
     assert (stranger.known, friend.known) == (False, True)
     assert recogniser.answers(far, unknown_above=1.0)[0].known
-    few = taught(12)
+    few = taught(18)  # of which three are held back
     few.settle()
     assert few.unknown_above is None
     assert few.answers(far)[0].known

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, stdtrit
 
 from newfound import file_format
 from newfound.classifier import IncrementalRidgeClassifier
@@ -15,9 +16,9 @@ from newfound.model_file import from_contents
 from newfound.selection import IncrementalRidgeClassifierCV
 from newfound.vectors import Vectors
 
-# Of the examples held back, which the model has never learned, one in a hundred is as strange as
-# what is called unknown; fewer than so many of them say nothing about that.
-KNOWN_SHARE, LEAST_HELD = 0.99, 5
+# Of views of what is known, so large a part is to be called known; fewer examples held back than
+# this say nothing about that.
+KNOWN_SHARE, LEAST_HELD = 0.95, 4
 # How many of them are looked at.
 MOST_HELD = 1000
 # How far vectors of one image may differ, relative to their length, from machine to machine.
@@ -119,8 +120,7 @@ class Recogniser:
         held, _ = self.model._held_rows()
         if len(held) >= LEAST_HELD:
             evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
-            novelty = self.model.novelty(held[evenly])
-            self.unknown_above = float(np.quantile(novelty, KNOWN_SHARE))
+            self.unknown_above = bound_of_known(self.model.novelty(held[evenly]))
 
     def answers(
         self, vectors: Vectors, top: int = 1, unknown_above: float | None = None
@@ -188,6 +188,28 @@ class Recogniser:
             if np.linalg.norm(other - row) <= SAME_IMAGE * np.linalg.norm(other)
         ]
         return min(near, key=lambda other: float(np.linalg.norm(other - row)), default=row)
+
+
+def bound_of_known(novelty: NDArray[np.float64]) -> float:
+    """Return the novelty that one more example like these would pass once in twenty times.
+
+    Parameters
+    ----------
+    novelty : ndarray of shape (m,)
+        Of m > 1 examples that were not learned. Their log odds, which are logarithms of
+        leverages, are taken for normal: with few examples this is Student's bound for the next
+        one, and far above the largest; with many it is their 95 % quantile.
+
+    Examples
+    --------
+    >>> round(bound_of_known(np.array([0.5, 0.6, 0.4, 0.5])), 2)
+    0.7
+    """
+    novelty = np.clip(novelty, np.finfo(float).tiny, np.nextafter(1.0, 0.0))
+    odds = np.log(novelty) - np.log1p(-novelty)
+    m, spread = len(odds), odds.std(ddof=1)
+    bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
+    return float(expit(bound))
 
 
 def _novelty(array: NDArray[Any]) -> float:

@@ -1,0 +1,83 @@
+"""A lesson that is killed: the model is whole at any moment, and the lesson can be finished."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from newfound.datasets import folder
+from newfound.files import digest_of
+from newfound.recogniser import Recogniser
+from tests.command_line import newfound, write_pictures
+
+KILLS = 50
+TEACH = ("--extractor", "pixels:size=8", "--save-every", "0", "--quiet")
+
+
+def teach_in_a_process(model: Path, photos: Path) -> int:
+    """Begin to teach in a process of its own, and return its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            code = newfound("teach", model, photos, *TEACH).code
+        except BaseException:
+            code = 99
+        os._exit(code)
+    return child
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("each", [36, 100])
+def test_a_lesson_killed_at_any_moment_is_whole_and_can_be_finished(
+    tmp_path: Path, each: int
+) -> None:
+    photos = tmp_path / "photos"
+    for thing in range(12):
+        write_pictures(photos / f"{thing:02}", thing, range(each))
+    listing = folder(photos)
+    taught = [
+        (label, digest_of(path.read_bytes()))
+        for path, label in zip(listing.files, listing.labels, strict=True)
+    ]
+    whole = tmp_path / "undisturbed.newfound"
+    start = time.perf_counter()
+    assert os.waitpid(teach_in_a_process(whole, photos), 0)[1] == 0
+    duration = time.perf_counter() - start
+    expected = Recogniser.load(whole)
+
+    kills = KILLS if each == 36 else 10
+    partial = 0
+    for number, share in enumerate(np.random.default_rng(0).uniform(0, 1, kills)):
+        model = tmp_path / f"{number}.newfound"
+        child = teach_in_a_process(model, photos)
+        time.sleep(share * duration)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if model.exists():
+            found = Recogniser.load(model)
+            known = sum(len(digests) for digests in found.memory.digests.values())
+            prefix = taught[:known]
+            assert all(found.memory.count(label, digest) == 1 for label, digest in prefix)
+            assert found.model.n_samples_seen_ == known == len(found.memory)
+            partial += known < len(taught)
+        done = newfound("teach", model, photos, *TEACH)
+        assert done.code == 0, done.err
+        finished = Recogniser.load(model)
+        assert finished.memory.digests == expected.memory.digests
+        assert finished.model.penalty_ == expected.model.penalty_
+        np.testing.assert_array_equal(finished.model.recoding_, expected.model.recoding_)
+        if each == 36:
+            # At most d / 2 examples of a class: all sums are still rows, and nothing is rounded.
+            assert model.read_bytes() == whole.read_bytes()
+        else:
+            sums, others = finished.model._statistics, expected.model._statistics
+            np.testing.assert_array_equal(sums.cross, others.cross)
+            np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-13)
+        model.unlink()
+    assert partial > kills / 4, "hardly any kill came in the middle of the work"
+    leftovers = [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"]
+    assert not leftovers
