@@ -402,10 +402,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _take_note(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn `X`, `y` as `partial_fit` does, but put off all that only questions need."""
-        anew = not hasattr(self, "_statistics")
-        if not anew:
-            self._candidates().discard()
-        return self._learn(X, y, None, anew=anew, put_off=True)
+        return self._learn(X, y, None, anew=not hasattr(self, "_statistics"), put_off=True)
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
         settings, before = self._settings(), self.__dict__.copy()
@@ -427,6 +424,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
         try:
+            candidates.put_off = put_off
             self._take_in(rows, index, known)
         except BaseException:
             # The sums are as they were; what the solver has learned of the rows is not.
@@ -434,6 +432,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
             candidates.discard()
             raise
+        finally:
+            candidates.put_off = False
         if not put_off:
             self._after_learning()
         return self

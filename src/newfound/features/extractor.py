@@ -1,6 +1,7 @@
 """What all extractors share: images in, vectors out, several at a time."""
 
 import os
+import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -44,10 +45,14 @@ class Extractor(ABC):
     prepare: Preprocessing
     smallest: int = 16
     batch_size: int = 4
+    _of_thread = threading.local()
 
     @abstractmethod
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return features, shape (m, width), of what `prepare` made of m images."""
+        """Return features, shape (m, width), of what `prepare` made of m images.
+
+        They must not share memory with `batch`, which is used again.
+        """
 
     def __call__(self, images: Iterable[Source]) -> Vectors:
         """Return the features of images, shape (m, width).
@@ -113,7 +118,8 @@ class Extractor(ABC):
         self, sources: list[Any], wanted: Callable[[Any, bytes], bool] | None
     ) -> list[Extracted]:
         results: list[Extracted] = []
-        prepared: list[tuple[int, NDArray[np.float32]]] = []
+        prepared: list[int] = []
+        batch = self._room()
         for source in sources:
             digest = b""
             try:
@@ -125,15 +131,24 @@ class Extractor(ABC):
                 is_wanted = wanted is None or wanted(source, digest)
                 if is_wanted:
                     image = as_rgb(data, smallest=self.smallest, enough=self.prepare.enough)
-                    prepared.append((len(results), self.prepare(image)))
+                    self.prepare(image, out=batch[len(prepared)])
+                    prepared.append(len(results))
                 results.append(Extracted(source, digest, None, None))
             except UnreadableImageError as problem:
                 results.append(Extracted(source, digest, None, problem))
         if prepared:
-            rows = self.run(np.stack([pixels for _, pixels in prepared]))
-            for (place, _), row in zip(prepared, rows, strict=True):
+            rows = self.run(batch[: len(prepared)])
+            for place, row in zip(prepared, rows, strict=True):
                 results[place] = results[place]._replace(row=row)
         return results
+
+    def _room(self) -> NDArray[np.float32]:
+        """Return room for a batch, which each thread has and keeps: making it anew takes time."""
+        shape = (self.batch_size, *self.prepare.shape)
+        room: NDArray[np.float32] | None = getattr(self._of_thread, "room", None)
+        if room is None or room.shape != shape:
+            room = self._of_thread.room = np.empty(shape, dtype=np.float32)
+        return room
 
 
 def _name(source: Any) -> str:

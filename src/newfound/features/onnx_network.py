@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from newfound.features.extractor import Extractor
 from newfound.features.extras import vision
@@ -64,8 +63,7 @@ class OnnxExtractor(Extractor):
             raise ValueError(f"this network takes images of {fixed}, not of {_pair(size)}")
         self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
         self.batch_size = self.batch_limit or self.batch_size
-        shape = self.prepare(Image.new("RGB", (64, 64))).shape
-        self.width = self.run(np.zeros((1, *shape), dtype=np.float32)).shape[1]
+        self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
         self.identity = Identity(
             "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
         )

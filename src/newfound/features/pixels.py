@@ -52,4 +52,4 @@ class Pixels(Extractor):
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the pixels, shape (m, width)."""
-        return batch.reshape(len(batch), -1)
+        return batch.reshape(len(batch), -1).copy()

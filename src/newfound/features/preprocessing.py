@@ -78,8 +78,17 @@ class Preprocessing:
             values[name] = np.asarray(values[name], dtype=float).tolist()
         return values
 
-    def __call__(self, image: Image.Image) -> NDArray[np.float32]:
-        """Return an RGB image as a network takes it: shape (3, h, w), or (h, w, 3)."""
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of what comes out."""
+        depth = 1 if self.channels == "grey" else 3
+        height, width = self.height_width
+        return (depth, height, width) if self.layout == "chw" else (height, width, depth)
+
+    def __call__(
+        self, image: Image.Image, out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """Return an RGB image as a network takes it, in `out` if that is given."""
         height, width = self.height_width
         box = None
         if self.crop is not None:
@@ -94,10 +103,9 @@ class Preprocessing:
             pixels = pixels[..., ::-1]
         if self.layout == "chw":
             pixels = pixels.transpose(2, 0, 1)
-        mean, scale = (self._levels(levels) for levels in (self.mean, self.scale))
-        # Moved about as bytes, which are few; then shifted and scaled in place.
-        values = np.ascontiguousarray(pixels) - mean
-        values /= scale
+        values = np.empty(self.shape, dtype=np.float32) if out is None else out
+        np.subtract(pixels, self._levels(self.mean), out=values)
+        np.divide(values, self._levels(self.scale), out=values)
         return values
 
     def _levels(self, levels: Levels) -> NDArray[np.float32]:

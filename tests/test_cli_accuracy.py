@@ -1,0 +1,30 @@
+"""The command line on real photos: two objects of a category are taught, a third is asked about."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import newfound
+
+DATA = os.environ.get("NEWFOUND_DATA")
+CROPS = Path(DATA or "") / "washington-rgbd" / "rgbd-dataset"
+pytestmark = pytest.mark.skipif(
+    not DATA or not CROPS.is_dir(), reason="NEWFOUND_DATA names no folder with washington-rgbd"
+)
+
+
+def test_a_third_object_of_a_category_is_recognised(tmp_path: Path) -> None:
+    for category in sorted(CROPS.iterdir()):
+        for number, instance in enumerate(sorted(category.iterdir())):
+            part = "taught" if number < 2 else "asked"
+            shutil.copytree(instance, tmp_path / part / category.name / instance.name)
+    model = tmp_path / "m.newfound"
+    done = newfound("teach", model, tmp_path / "taught")
+    assert done.code == 0
+    assert "knows 12 classes from 192 images" in done.err
+    result = json.loads(newfound("evaluate", model, tmp_path / "asked", "--json").out)
+    assert result["n"] == 96
+    assert result["accuracy"] >= 0.85

@@ -1,0 +1,123 @@
+"""Every command in README, docs and help texts is run as printed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from newfound.cli import app
+from tests.command_line import newfound
+
+ROOT = Path(__file__).parent.parent
+# Where `newfound` and `python` of this environment are.
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]  # type: ignore[union-attr]
+
+
+def run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell as a user would who stands in a folder."""
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env={**os.environ, "PATH": PATH},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the photos and models that the help texts speak of."""
+    world = tmp_path_factory.mktemp("prepared")
+    (world / "examples").symlink_to(ROOT / "examples")
+    for line in (
+        "python examples/views.py photos mug=coffee.png cat=chelsea.png coins=coins.png",
+        "python examples/views.py garage rocket=rocket.jpg --views 6",
+        "mkdir new",
+        "python examples/views.py more mug=coffee.png --views 3 --seed 9",
+        "mv more/mug/*.jpg new",
+        "cp photos/mug/00.jpg a.jpg",
+        "cp photos/cat/00.jpg b.jpg",
+        "newfound teach kitchen.newfound photos/",
+        "newfound teach garage.newfound garage/",
+        "newfound features photos/ -o vectors.npz",
+    ):
+        done = run(line, world)
+        assert done.returncode == 0, (line, done.stderr)
+    return world
+
+
+@pytest.fixture
+def world(prepared: Path, tmp_path: Path) -> Path:
+    shutil.copytree(prepared, tmp_path / "world", symlinks=True)
+    return tmp_path / "world"
+
+
+def printed(text: str) -> list[str]:
+    """Return the lines of a text that are commands: indented, and begin like one."""
+    lines = [line.strip().removeprefix("$ ") for line in text.splitlines() if line[:1] == " "]
+    start = re.compile(r"(newfound [a-z-]+ |newfound [a-z-]+$|ls .*\| newfound|python examples/)")
+    return [line.partition("  #")[0].rstrip() for line in lines if start.match(line)]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path) -> None:
+    lines = printed(newfound(command, "--help").out)
+    assert lines, "a help text begins with examples"
+    for line in lines:
+        assert (
+            line.partition(" newfound ")[2]
+            or line.startswith(f"newfound {command}")
+            or (command == "features")
+        )
+        done = run(line, world)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_every_command_in_a_page_works_as_printed(
+    page: str, prepared: Path, tmp_path: Path
+) -> None:
+    text = (ROOT / page).read_text()
+    lines = printed(text)
+    if page == "docs/photos.md":  # tells a whole story, from nothing
+        world = tmp_path
+        (world / "examples").symlink_to(ROOT / "examples")
+    else:
+        world = tmp_path / "world"
+        shutil.copytree(prepared, world, symlinks=True)
+        if "newfound teach kitchen.newfound photos/" in lines:
+            (world / "kitchen.newfound").unlink()
+    for line in lines:
+        done = run(line, world)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+        if f"$ {line}\n" in text:  # what is printed below it is what it prints
+            text = text.partition(f"$ {line}\n")[2]
+            said = text.partition("    $ ")[0].partition("\n\n")[0]
+            told = {_masked(each.strip()) for each in said.splitlines()}
+            shown = {_masked(each.strip()) for each in (done.stdout + done.stderr).splitlines()}
+            assert told <= shown, (line, told, shown)
+
+
+def test_the_script_of_the_worked_example_tells_the_same_story() -> None:
+    script = (ROOT / "examples" / "two_robots.sh").read_text()
+    script = script.replace("\\\n    ", "").replace("\nviews ", "\npython examples/views.py ")
+    told = printed((ROOT / "docs" / "photos.md").read_text())
+    again = "newfound teach kitchen.newfound kitchen/"  # the page shows what a second time does
+    assert told.count(again) == 2
+    told.remove(again)
+    assert printed("".join(f" {line}\n" for line in script.splitlines())) == told
+    assert run(f"bash -n {ROOT / 'examples' / 'two_robots.sh'}", ROOT).returncode == 0
+
+
+def _masked(line: str) -> str:
+    """Return a line without the digits that depend on the machine."""
+    return re.sub(r"\d+\.\d+", "#", line)
