@@ -17,6 +17,7 @@ from newfound.cli.inspect import inspect
 from newfound.cli.merge import merge
 from newfound.cli.predict import predict
 from newfound.cli.rename import rename
+from newfound.cli.reproduce import reproduce
 from newfound.cli.talk import FAILED, Talk
 from newfound.cli.teach import teach
 
@@ -37,6 +38,7 @@ app.command("forget-class")(forget_class)
 app.command()(rename)
 app.command()(merge)
 app.command()(features)
+app.command()(reproduce)
 app.command()(demo)
 app.command()(bench)
 

@@ -1,0 +1,136 @@
+"""`newfound reproduce`: the paper's tables and figures, beside ours."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from newfound.cli.talk import DONE, Talk, print_table, shown
+
+if TYPE_CHECKING:
+    from newfound.experiments.report import Outcome
+    from newfound.experiments.studies import Study
+
+NOT_REPRODUCED = 4
+QUICK_TRIALS = 2
+
+What = Annotated[
+    Literal["mnist", "rgbd", "icubworld28", "digits", "bayes"],
+    typer.Argument(help="A data set, or bayes for Figure 1.", show_default=False),
+]
+Trials = Annotated[
+    int | None, typer.Option(min=1, help="Trials; by default ten.", show_default=False)
+]
+Classes = Annotated[
+    Literal["one", "all"],
+    typer.Option(help="Whether one class is rare, or each in turn (Figure 3)."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help=f"{QUICK_TRIALS} trials, for a first look.")]
+Out = Annotated[Path, typer.Option(help="Folder for reports: one below it for each data set.")]
+Seed = Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what went wrong.")]
+
+
+def reproduce(
+    what: What,
+    trials: Trials = None,
+    classes: Classes = "one",
+    quick: Quick = False,
+    out: Out = Path("results"),
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Reproduce the paper's tables and figures.
+
+    \b
+    newfound reproduce digits --quick
+    newfound reproduce bayes
+
+    Prints Table I for a data set, ours beside the paper's, and writes a folder with report.md,
+    figures, and every trial. Broken off and run again, it goes on. digits and bayes need no data;
+    the others say how to get theirs. Exit code 4: something is out of the paper's tolerance.
+    """
+    talk = Talk(quiet)
+    if what == "bayes":
+        _bayes(out / what, seed, as_json, talk)
+        return
+    study, came = _run(what, trials, classes == "all", quick, out / what, seed, talk)
+    if as_json:
+        from newfound.experiments.table import as_json as table_as_json
+
+        sys.stdout.write(json.dumps(table_as_json(came.table)) + "\n")
+    else:
+        _print(study, came, talk)
+    talk.say(f"Report in {shown(out / what / 'report.md')}")
+    raise typer.Exit(DONE if came.is_reproduced else NOT_REPRODUCED)
+
+
+def _run(
+    what: str,
+    trials: int | None,
+    all_classes: bool,
+    quick: bool,
+    folder: Path,
+    seed: int,
+    talk: Talk,
+) -> "tuple[Study, Outcome]":
+    from newfound.experiments.report import outcome, write_report
+    from newfound.experiments.run import begin, finished, jobs, run
+    from newfound.experiments.studies import STUDIES
+    from newfound.experiments.update_time import update_times
+
+    study = STUDIES[what]()
+    number = trials or (QUICK_TRIALS if quick else study.trials)
+    settings: dict[str, Any] = {
+        "study": what,
+        "seed": seed,
+        "rare": str(study.rare),
+        "n_bal": study.n_bal,
+        "n_test": study.n_test,
+        "counts": list(study.counts),
+        "recoding": study.recoding,
+        "features": study.features,
+    }
+    begin(folder, settings)
+    todo = jobs(study, number, all_classes)
+    for _ in talk.progress(run(study, todo, folder, seed), len(todo), study.title):
+        pass
+    keys = [job.key for job in todo]
+    records = [record for record in finished(folder) if record["key"] in keys]
+    command = f"newfound reproduce {what} --trials {number}" + " --classes all" * all_classes
+    for undrawn in write_report(study, records, update_times(study), folder, command):
+        talk.say(f"Left out: {undrawn}")
+    return study, outcome(study, records)
+
+
+def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
+    from newfound.experiments.table import columns, lines
+
+    print_table(columns(came.table), lines(came.table), 4)
+    talk.say("Ours ± deviation; in brackets the paper's and the difference, ! out of tolerance.")
+    for difference in study.differences:
+        talk.say(f"Other than in the paper: {difference}")
+    for finding in came.findings:
+        talk.say(f"{'Yes' if finding.holds else 'NO'}: {finding.statement} ({finding.numbers})")
+
+
+def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
+    from newfound.experiments.bayes import reproduce_bayes
+
+    found = reproduce_bayes(folder, seed)
+    if as_json:
+        sys.stdout.write(json.dumps(found) + "\n")
+    else:
+        rows = [
+            [each["prior"], name, agrees["standard"], agrees["rebalanced"]]
+            for each in found
+            for name, agrees in each["agreement"].items()
+        ]
+        print_table(
+            ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"], rows, 2
+        )
+    talk.say(f"Figure 1 and report in {shown(folder)}")

@@ -1,0 +1,133 @@
+"""MNIST: handwritten digits in idx files, found on disk or fetched."""
+
+import gzip
+import hashlib
+import urllib.error
+import urllib.request
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.datasets.missing import Origin
+from newfound.files import cache_folder, write_whole
+
+ORIGIN = Origin(
+    name="MNIST",
+    folder="mnist",
+    address="https://ossci-datasets.s3.amazonaws.com/mnist/",
+    size="11 MB, four files",
+    licence="CC BY-SA 3.0 (LeCun, Cortes and Burges, from data of NIST)",
+)
+MIRRORS = (ORIGIN.address, "https://storage.googleapis.com/cvdf-datasets/mnist/")
+# SHA-256 of each file, unpacked.
+FILES = {
+    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+}
+PATIENCE = 30  # seconds
+
+
+class Mnist(NamedTuple):
+    """60,000 images to learn and 10,000 to test, with the digits they show."""
+
+    images: NDArray[np.uint8]  # shape (60000, 28, 28), 0 is black
+    labels: NDArray[np.uint8]  # shape (60000,)
+    test_images: NDArray[np.uint8]
+    test_labels: NDArray[np.uint8]
+
+
+def mnist() -> Mnist:
+    """Return MNIST: from NEWFOUND_DATA, the user's cache, scikit-learn's, or else fetched.
+
+    Files may be packed with gzip or not. They are fetched into the user's cache once, from places
+    that are well known, and must have the right checksum wherever they come from.
+
+    Returns
+    -------
+    Mnist
+
+    Raises
+    ------
+    MissingDataError
+        If it is nowhere to be had; the message says how to get it.
+    """
+    for folder in ORIGIN.places:
+        if all(_find(folder, name) is not None for name in FILES):
+            return Mnist(*(_parsed(_checked(name, _unpacked(folder, name))) for name in FILES))
+    cached = _from_openml_cache()
+    if cached is not None:
+        return cached
+    return Mnist(*(_parsed(_fetched(name)) for name in FILES))
+
+
+def _find(folder: Path, name: str) -> Path | None:
+    # Some tools write a dot where others write a dash.
+    for stem in (name, name.replace("-idx", ".idx")):
+        for path in (folder / stem, folder / f"{stem}.gz"):
+            if path.is_file():
+                return path
+    return None
+
+
+def _unpacked(folder: Path, name: str) -> bytes:
+    path = _find(folder, name)
+    assert path is not None
+    data = path.read_bytes()
+    try:
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it, to have it fetched") from error
+
+
+def _checked(name: str, data: bytes) -> bytes:
+    found = hashlib.sha256(data).hexdigest()
+    if found != FILES[name]:
+        raise ValueError(f"{name} is not that of MNIST: its SHA-256 is {found}, not {FILES[name]}")
+    return data
+
+
+def _fetched(name: str) -> bytes:
+    """Fetch a file, keep it in the cache, and return what is in it."""
+    problems = []
+    for mirror in MIRRORS:
+        try:
+            with urllib.request.urlopen(f"{mirror}{name}.gz", timeout=PATIENCE) as answer:
+                packed: bytes = answer.read()
+            data = _checked(name, gzip.decompress(packed))
+        except (urllib.error.URLError, OSError, EOFError, ValueError) as error:
+            problems.append(str(error))
+            continue
+        folder = cache_folder() / ORIGIN.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / f"{name}.gz", packed)
+        return data
+    raise ORIGIN.missing(f"it could not be fetched ({'; '.join(problems)})")
+
+
+def _parsed(data: bytes) -> NDArray[np.uint8]:
+    """Return the array that an idx file of bytes holds."""
+    shape = [int.from_bytes(data[4 + 4 * axis : 8 + 4 * axis], "big") for axis in range(data[3])]
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)
+
+
+def _from_openml_cache() -> Mnist | None:
+    """Return what scikit-learn's `fetch_openml("mnist_784")` has stored, if it has."""
+    from sklearn.datasets import fetch_openml, get_data_home
+
+    stored = Path(get_data_home()) / "openml" / "openml.org"
+    if not stored.is_dir() or not any("mnist_784" in path.name for path in stored.rglob("*.gz")):
+        return None
+    try:
+        pixels, digits = fetch_openml(
+            "mnist_784", version=1, return_X_y=True, as_frame=False, parser="liac-arff"
+        )
+    except Exception:  # what is stored is not whole, and the network is not there
+        return None
+    images: Any = pixels.astype(np.uint8).reshape(-1, 28, 28)
+    labels: Any = digits.astype(np.uint8)
+    return Mnist(images[:60_000], labels[:60_000], images[60_000:], labels[60_000:])

@@ -1,0 +1,100 @@
+"""The RGB-D Object Dataset of the University of Washington: 300 objects of 51 categories."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.datasets.missing import Origin
+from newfound.datasets.vectors_file import read_vectors, write_vectors
+from newfound.files import cache_folder
+
+if TYPE_CHECKING:
+    from newfound.features import Extractor
+
+ORIGIN = Origin(
+    name="Washington RGB-D",
+    folder="washington-rgbd",
+    address="https://rgbd-dataset.cs.washington.edu/",
+    size="several GB (cropped images), and testinstance_ids.txt",
+    licence="for research use, as its owners state (Lai, Bo, Ren and Fox, ICRA 2011)",
+)
+PACKED, CROPS, TRIALS = "efficientnet_lite0.npz", "rgbd-dataset", "testinstance_ids.txt"
+_CROP = re.compile(r"(?P<object>(?P<category>.+)_\d+)_\d+_\d+_crop\.png")
+
+
+class Frames(NamedTuple):
+    """Features of frames, of which category and object each is, and the official trials."""
+
+    X: NDArray[np.float32]  # shape (n, d)
+    categories: NDArray[np.str_]  # shape (n,)
+    objects: NDArray[np.str_]  # shape (n,), such as apple_1
+    trials: list[frozenset[str]]  # the objects that each trial leaves out for testing
+    features: str  # what made them
+
+
+def rgbd(extractor: "Extractor | None" = None) -> Frames:
+    """Return features of Washington RGB-D, with the ten official trials.
+
+    Without an extractor, packed features are read, if they are there: `efficientnet_lite0.npz`,
+    square-root coded in 8 bits, with the names of the frames. Otherwise the crops, in the
+    data set's own folders `rgbd-dataset/apple/apple_1/apple_1_1_1_crop.png`, are looked at by the
+    extractor (by default EfficientNet-Lite0, on the whole crop), once: its vectors are kept in
+    the user's cache.
+
+    Parameters
+    ----------
+    extractor : Extractor, optional
+
+    Returns
+    -------
+    Frames
+
+    Raises
+    ------
+    MissingDataError
+        If it is not there; the message says how to get it.
+    """
+    for folder in ORIGIN.places:
+        if extractor is None and (folder / PACKED).is_file():
+            with np.load(folder / PACKED, allow_pickle=False) as arrays:
+                X = np.square(arrays["codes"].T / np.float32(255.0)) * np.float32(6.0)
+                names = [str(name) for name in arrays["files"]]
+            return _frames(np.ascontiguousarray(X), names, folder, "EfficientNet-Lite0, packed")
+        if (folder / CROPS).is_dir():
+            X, names, features = _looked_at(folder / CROPS, extractor)
+            return _frames(X, names, folder, features)
+    raise ORIGIN.missing(f"no {CROPS} folder with crops, and no packed features")
+
+
+def _frames(X: NDArray[np.float32], names: list[str], folder: Path, features: str) -> Frames:
+    matches = [_CROP.fullmatch(name) for name in names]
+    if not (folder / TRIALS).is_file():
+        raise ORIGIN.missing(f"{TRIALS} is not beside it")
+    objects = np.array([match["object"] if match else "" for match in matches])
+    categories = np.array([match["category"] if match else "" for match in matches])
+    known = set(objects.tolist())
+    parts = (folder / TRIALS).read_text().split("trial")[1:]
+    trials = [frozenset(set(part.split()) & known) for part in parts]
+    return Frames(X, categories, objects, trials, features)
+
+
+def _looked_at(
+    folder: Path, extractor: "Extractor | None"
+) -> tuple[NDArray[np.float32], list[str], str]:
+    from newfound.features import EfficientNetLite0
+
+    extractor = EfficientNetLite0(crop=None) if extractor is None else extractor
+    crops = sorted(path for path in folder.rglob("*_crop.png") if _CROP.fullmatch(path.name))
+    names = [path.name for path in crops]
+    mark: Any = json.dumps([extractor.identity.to_json(), names]).encode()
+    kept = cache_folder() / f"rgbd-{hashlib.sha256(mark).hexdigest()[:16]}.npz"
+    if not kept.is_file():
+        vectors = extractor(crops)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_vectors(kept, vectors, None, names, [b""] * len(names))
+    return np.asarray(read_vectors(kept).vectors), names, str(extractor.identity)
