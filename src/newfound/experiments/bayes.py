@@ -21,6 +21,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "recoded": {"recoding": 1.0},
 }
 Floats = NDArray[np.float64]
+Models = dict[str, IncrementalRidgeClassifier]  # by method
 
 
 class Circle(NamedTuple):
@@ -74,10 +75,12 @@ def fourier(points: Floats, seed: int) -> Floats:
     """Return random Fourier features, shape (m, FEATURES), of points (m, 2)."""
     rng = np.random.default_rng(seed)
     waves = rng.normal(scale=1 / LENGTH, size=(2, FEATURES))
-    return np.sqrt(2 / FEATURES) * np.cos(points @ waves + rng.uniform(0, 2 * np.pi, FEATURES))
+    shifts = rng.uniform(0, 2 * np.pi, FEATURES)
+    rows: Floats = np.sqrt(2 / FEATURES) * np.cos(points @ waves + shifts)
+    return rows
 
 
-def learned(prior: float, seed: int) -> dict[str, IncrementalRidgeClassifier]:
+def learned(prior: float, seed: int) -> Models:
     """Return what each method learns from samples."""
     X, y = sample(SAMPLES, prior, np.random.default_rng((seed, round(100 * prior))))
     rows = fourier(X, seed)
@@ -87,7 +90,7 @@ def learned(prior: float, seed: int) -> dict[str, IncrementalRidgeClassifier]:
     }
 
 
-def agreement(models: dict[str, IncrementalRidgeClassifier], prior: float, seed: int) -> Any:
+def agreement(models: Models, prior: float, seed: int) -> Any:
     """Return how often each method gives the answer of the two optimal rules, in percent.
 
     On points of both classes in equal numbers.
@@ -123,11 +126,12 @@ def reproduce_bayes(folder: Path, seed: int) -> list[dict[str, Any]]:
         for each in found
         for name, agrees in each["agreement"].items()
     )
-    page = f"""# Figure 1: what imbalance does to the optimal boundary, and what recoding does about it
+    page = f"""# Figure 1: what imbalance does to the optimal boundary, and recoding about it
 
-Two Gaussian classes, means (-1, 0) and (1, 0), deviations 1 and 0.3; the prior of the first rises. The
-optimal boundaries are circles, computed exactly; those learned come from {SAMPLES:,} samples through
-{FEATURES} random Fourier features. The paper shows the optimal ones alone.
+Two Gaussian classes, means (-1, 0) and (1, 0), deviations 1 and 0.3; the prior of the first
+rises. The optimal boundaries are circles, computed exactly; those learned come from
+{SAMPLES:,} samples through {FEATURES} random Fourier features. The paper shows the optimal ones
+alone.
 
 ![Optimal and learned boundaries](figure1.png)
 

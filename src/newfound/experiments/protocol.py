@@ -78,7 +78,8 @@ def draw(
     Examples
     --------
     >>> y = np.array(["a", "b"] * 20)
-    >>> trial = draw(np.zeros((40, 3)), y, np.arange(40) >= 30, "b", n_bal=10, n_test=2, n_imb=5, seed=[0])
+    >>> X, is_test = np.zeros((40, 3)), np.arange(40) >= 30
+    >>> trial = draw(X, y, is_test, "b", n_bal=10, n_test=2, n_imb=5, seed=[0])
     >>> [len(part.y) for part in trial]
     [8, 2, 5, 4]
     """

@@ -62,7 +62,7 @@ def digits_study() -> Study:
         rare=8,
         n_bal=110,
         n_test=50,
-        counts=(1, 5, 10, 50, 100),
+        counts=(1, 5, 10, 50),
         recoding=0.7,
         trials=10,
         features="raw pixels",

@@ -103,8 +103,8 @@ def columns(table: Sequence[Cell]) -> list[str]:
 def lines(table: Sequence[Cell]) -> list[list[str]]:
     """Return the table as text: for each number of examples and measure, a cell for each method.
 
-    Ours with its deviation; below it, in brackets, the paper's and the difference; "!" marks what is
-    out of tolerance.
+    Ours with its deviation; in brackets the paper's and the difference; "!" marks what is out of
+    tolerance.
     """
     found: dict[tuple[int, str], list[str]] = {}
     for cell in table:
