@@ -2,11 +2,11 @@
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -14,7 +14,7 @@ import skimage
 from PIL import Image
 
 from benchmarks.common import Measurement, show, timed
-from newfound.cli.gather import Gathered, Item, rows_of
+from newfound.cli.gather import Gathered, Item, _rows
 from newfound.cli.teach import _Lesson
 from newfound.features import EfficientNetLite0, Vectors
 from newfound.features.efficientnet import _graph
@@ -44,11 +44,11 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
     """Return seconds an image from its file to what is learned."""
     items = [Item(path, path.parent.name) for path in files]
-    gathered: Any = Gathered(items, [], None)  # type: ignore[arg-type]
+    gathered = Gathered(items, [], Counter())
     taking = _Lesson(recogniser, Path("nowhere"), save_every=1e9, again=True)
 
     def teach() -> None:
-        for row in rows_of(gathered, lambda: network):
+        for row in _rows(gathered, network, None):
             taking.take(row)
         taking.learn()
 

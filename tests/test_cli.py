@@ -1,5 +1,6 @@
 """The command line: what each command does, prints and returns."""
 
+import itertools
 import json
 import os
 import pty
@@ -18,7 +19,9 @@ from PIL import Image
 from newfound import load
 from newfound.recogniser import Recogniser
 from tests.command_line import newfound, picture, write_pictures
+from tests.test_features import small_network
 
+teach_module: Any = sys.modules["newfound.cli.teach"]
 THINGS = ("cup", "mug", "pot")
 PIXELS = ("--extractor", "pixels:size=8")
 
@@ -282,10 +285,105 @@ def test_vectors_of_another_extractor_are_refused(model: Path) -> None:
     assert model.read_bytes() == before
 
 
+def test_vectors_of_two_extractors_are_not_mixed(model: Path) -> None:
+    newfound("features", "photos", "-o", "a.npz", "--extractor", "pixels:size=8")
+    newfound("features", "photos", "-o", "b.npz", "--extractor", "pixels:size=8,range=-1/1")
+    for done in (
+        newfound("features", "a.npz", "b.npz", "-o", "c.npz"),
+        newfound("predict", model, "a.npz", "b.npz"),
+        newfound("evaluate", model, "a.npz", "b.npz"),
+    ):
+        assert (done.code, done.out) == (1, "")
+        assert "there are vectors of pixels" in done.err
+    assert not Path("c.npz").exists()
+    done = newfound("features", "a.npz", "new", "-o", "d.npz", "--as", "x")
+    assert done.code == 0
+    assert "125 vectors of pixels (size=8/8, range=0/1" in done.err
+
+
+def test_hostile_vectors_are_survived(model: Path) -> None:
+    before = model.read_bytes()
+    rows, labels = np.zeros((3, 64), dtype=np.float32), np.array(["a"] * 3)
+    digests = np.zeros((3, 32), dtype=np.uint8)
+    np.savez("long.npz", vectors=rows, labels=labels, digests=digests)
+    np.save("array.npy", rows)
+    Path("array.npy").rename("array.npz")
+    np.savez("scalar.npz", vectors=rows, labels=np.array("a"))
+    Path("cut.npz").write_bytes(Path("long.npz").read_bytes()[:200])
+    for name in ("long.npz", "array.npz", "scalar.npz", "cut.npz"):
+        done = newfound("teach", model, name)
+        assert done.code == 1
+        assert f"{name}: not a file of vectors" in done.err
+    assert model.read_bytes() == before
+    rows[1, 3] = np.nan
+    rows[2] = 1.0
+    np.savez("nan.npz", vectors=rows, labels=labels)
+    done = newfound("teach", model, "nan.npz")
+    assert done.code == 3
+    assert "row 1: a vector with numbers that are not finite" in done.err
+    assert inspected(model)["classes"]["a"] == 2
+
+
+def test_names_are_the_same_however_their_accents_are_written(model: Path) -> None:
+    composed, decomposed = "th\u00e9", "the\u0301"
+    newfound("teach", model, "new/000.png", "--as", composed)
+    newfound("teach", model, "new/001.png", "--as", decomposed)
+    newfound("rename", model, "cup", decomposed)
+    assert inspected(model)["classes"] == {"mug": 40, "pot": 40, composed: 42}
+    assert newfound("forget-class", model, decomposed).code == 0
+    assert newfound("teach", model, "new/000.png", "--as", "").code == 2
+
+
+def test_every_change_settles_what_is_called_unknown(model: Path) -> None:
+    newfound("teach", "other", "new", "--as", "jug", *PIXELS)
+    for command in (
+        ("rename", model, "cup", "beaker"),
+        ("forget", model, "photos/pot", "--as", "pot"),
+        ("merge", model, "other", "-o", model),
+        ("forget-class", model, "beaker"),
+    ):
+        assert newfound(*command).code == 0
+        settled = Recogniser.load(model)
+        bound = settled.unknown_above
+        settled.settle()
+        assert settled.unknown_above == bound is not None
+
+
+def test_one_photo_may_be_taught_under_two_labels(model: Path) -> None:
+    Path("a").mkdir()
+    for name in ("x", "y"):
+        Path("a", name).mkdir()
+        shutil.copy("new/000.png", Path("a", name))
+    assert "Learned 2 images" in newfound("teach", model, "a").err
+
+
+def test_a_linked_model_is_changed_where_it_is(model: Path) -> None:
+    Path("elsewhere").mkdir()
+    model.rename("elsewhere/real.newfound")
+    model.symlink_to("elsewhere/real.newfound")
+    assert newfound("teach", model, "new", "--as", "jug").code == 0
+    assert model.is_symlink()
+    assert Path("elsewhere/.real.newfound.lock").exists()
+    assert inspected(Path("elsewhere/real.newfound"))["classes"]["jug"] == 5
+
+
+def test_a_network_in_a_file_is_named_once_and_then_found(world: Path) -> None:
+    Path("net.onnx").write_bytes(small_network(["m", 3, 8, 8]))
+    done = newfound("teach", "m", "photos", "--extractor", "net.onnx:output=inner,scale=255")
+    assert done.code == 3  # pictures of 8 x 8 are too small for networks
+    for path in sorted(Path("photos").rglob("*.png")):
+        Image.open(path).resize((32, 32)).save(path)
+    done = newfound("teach", "m", "photos", "--extractor", "net.onnx:output=inner,scale=255")
+    assert done.code == 0, done.err
+    done = newfound("predict", "m", "photos/cup/000.png")
+    assert (done.code, "--extractor FILE.onnx" in done.err) == (1, True)
+    assert newfound("predict", "m", "photos/cup/000.png", "--extractor", "net.onnx").code == 0
+
+
 def test_vectors_without_an_origin_will_do(world: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(6, 4))
     np.savez("plain.npz", vectors=rows, labels=np.array(["a", "b"] * 3))
-    assert newfound("teach", "m", "plain.npz").code == 0
+    assert "Learned 6 " in newfound("teach", "m", "plain.npz").err
     assert "Skipped 6 " in newfound("teach", "m", "plain.npz").err
     assert inspected(Path("m"))["extractor"] is None
     np.savez("bare.npz", vectors=rows)
@@ -437,6 +535,31 @@ def test_an_interrupted_lesson_keeps_whole_blocks_and_goes_on(world: Path) -> No
     assert inspected(Path("m"))["classes"] == {"cup": 3000}
 
 
+@pytest.mark.parametrize("when", ["teaching", "settling"])
+def test_an_interruption_saves_what_was_learned(
+    world: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    def interrupt(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    if when == "settling":
+        monkeypatch.setattr(Recogniser, "settle", interrupt)
+    else:
+        rows = teach_module.rows_of
+
+        def some(*given: Any) -> Any:
+            yield from itertools.islice(rows(*given), 40)
+            interrupt()
+
+        monkeypatch.setattr(teach_module, "rows_of", some)
+    done = newfound("teach", "m", "photos", *PIXELS)
+    assert (done.code, done.out) == (130, "")
+    learned = 120 if when == "settling" else 32  # whole blocks of 16
+    assert f"Interrupted after {learned} images; run it again to go on." in done.err
+    assert Recogniser.load("m").model.n_samples_seen_ == learned
+    assert "go on" not in newfound("teach", "m", "photos", "--again").err
+
+
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(model: Path, world: Path) -> None:
     def on_terminal(*arguments: str, **environment: str) -> str:
         keeper, terminal = pty.openpty()
@@ -481,7 +604,7 @@ def test_quiet_says_nothing_but_what_went_wrong(world: Path) -> None:
 
 
 def test_files_left_by_a_killed_process_are_cleared_away(model: Path) -> None:
-    left = model.with_name(f".{model.name}.0123.tmp")
+    left = model.with_name(f".{model.name}.0123456789abcdef.tmp")
     left.touch()
     newfound("teach", model, "new", "--as", "jug")
     assert not left.exists()

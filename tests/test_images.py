@@ -152,7 +152,11 @@ def test_tiny_images_are_refused_where_they_mean_nothing() -> None:
 def test_large_jpegs_are_decoded_smaller_but_not_smaller_than_enough() -> None:
     data = encoded(SCENE.resize((1600, 1200)), "JPEG")
     assert as_rgb(data).size == (1600, 1200)
-    assert as_rgb(data, enough=224).size == (400, 300)
+    small = as_rgb(data, enough=224)
+    assert small.size == (400, 300)
+    top, bottom = corners(small)
+    assert is_near(top, (255, 0, 0))
+    assert is_near(bottom, (0, 0, 255))
 
 
 @pytest.mark.parametrize(
@@ -167,6 +171,43 @@ def test_arrays_that_are_no_images_are_refused(array: Any) -> None:
 def test_arrays_and_opened_images_are_taken_as_they_are() -> None:
     np.testing.assert_array_equal(np.asarray(as_rgb(np.asarray(SCENE))), np.asarray(SCENE))
     assert corners(as_rgb(SCENE.convert("RGBA"))) == ((255, 0, 0), (0, 0, 255))
+
+
+def test_an_opened_image_is_treated_as_its_file_is() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned = encoded(SCENE, "PNG", exif=exif)
+    opened = Image.open(io.BytesIO(turned))
+    np.testing.assert_array_equal(np.asarray(as_rgb(opened)), np.asarray(as_rgb(turned)))
+    assert opened.size == SCENE.size  # and stays as it is
+    moving = encoded(SCENE, "GIF", save_all=True, append_images=[SCENE.rotate(90)])
+    with pytest.raises(UnreadableImageError, match="animated"):
+        as_rgb(Image.open(io.BytesIO(moving)))
+    cut = encoded(SCENE.resize((400, 400)), "JPEG")[:2000]
+    with pytest.raises(UnreadableImageError, match="cut short"):
+        as_rgb(Image.open(io.BytesIO(cut)))
+
+
+def test_a_colour_that_stands_for_transparent_becomes_white() -> None:
+    assert corners(as_rgb(encoded(SCENE, "PNG", transparency=(255, 0, 0)))) == (
+        (255, 255, 255),
+        (0, 0, 255),
+    )
+
+
+def test_a_camera_s_preview_behind_the_picture_does_no_harm() -> None:
+    small = SCENE.resize((8, 4))
+    data = encoded(SCENE, "MPO", save_all=True, append_images=[small], quality=95, subsampling=0)
+    assert as_rgb(data).size == SCENE.size
+
+
+def test_files_beyond_all_measure_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newfound.features.images.LARGEST_FILE", 1000)
+    (tmp_path / "a.jpg").write_bytes(b"0" * 1001)
+    with pytest.raises(UnreadableImageError, match="more than the"):
+        read_file(tmp_path / "a.jpg")
 
 
 def test_only_files_are_read_and_nothing_waits(tmp_path: Path) -> None:

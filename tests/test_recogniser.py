@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from newfound import (
     IncrementalRidgeClassifier,
@@ -144,16 +145,98 @@ def test_the_memory_follows_every_change() -> None:
     assert len(recogniser.memory) == recogniser.model.n_samples_seen_
 
 
-def test_forgetting_finds_what_is_held_back_on_another_machine_too() -> None:
-    recogniser = taught()
-    X, marks = rows(60), digests(60)
+def test_forgetting_finds_what_is_kept_on_another_machine_too() -> None:
+    # Up to d / 2 examples of a class are kept as they are, and some are held back besides.
+    recogniser, X, y = Recogniser(), rows(60, d=64), [f"class {n % 3}" for n in range(60)]
+    recogniser.teach(Vectors(X, ONE), y, digests(60))
     nudged = np.nextafter(X, np.float32(np.inf))
-    for place in range(60):  # some of them are held back, some learned
-        label = f"class {place % 3}"
-        recogniser.forget(Vectors(nudged[[place]], ONE), [label], [marks[place]])
-        assert recogniser.model.n_samples_seen_ == 59 - place if recogniser.is_taught else True
+    for place in range(60):
+        recogniser.forget(Vectors(nudged[[place]], ONE), [y[place]], [digests(60)[place]])
     assert not recogniser.is_taught
     assert len(recogniser.memory) == 0
+
+
+def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
+    recogniser = taught()  # 20 examples of a class are more than d / 2 = 3: they are added up
+    for place in range(30):
+        vectors = Vectors(np.nextafter(rows(60)[[place]], np.float32(np.inf)), ONE)
+        recogniser.forget(vectors, [f"class {place % 3}"], [digests(60)[place]])
+    rest = Recogniser()
+    rest.teach(
+        Vectors(rows(60)[30:], ONE), [f"class {n % 3}" for n in range(30, 60)], digests(30, 30)
+    )
+    assert recogniser.memory.digests == rest.memory.digests
+    one, other = recogniser.model, rest.model
+    kept, others = (np.asarray(model._held_rows()[0], dtype=float) for model in (one, other))
+    np.testing.assert_allclose(
+        np.tril(one._statistics.gram + kept.T @ kept),
+        np.tril(other._statistics.gram + others.T @ others),
+        atol=1e-4,
+    )
+
+
+def test_a_row_that_is_kept_is_preferred_to_one_that_is_near() -> None:
+    recogniser, X = Recogniser(), rows(12, d=64)
+    X[5] = np.nextafter(X[4], np.float32(np.inf))  # the sixth is held back
+    recogniser.teach(Vectors(X, ONE), ["a"] * 12, digests(12))
+    recogniser.forget(Vectors(X[[4]], ONE), ["a"], [digests(12)[4]])
+    held, _ = recogniser.model._held_rows()
+    np.testing.assert_array_equal(held[0], X[5])
+
+
+def test_what_a_class_cannot_have_been_taught_is_refused() -> None:
+    X, y = rows(80), np.repeat(["a", "b"], 40)
+    for weight in ({}, {"c": 2.0}, "balanced"):
+        model = IncrementalRidgeClassifier(class_weight=weight).fit(X, y)
+        before = model.decision_function(X)
+        with pytest.raises(ValueError, match="cannot forget"):
+            model.forget(X[40:45] * 3, ["a"] * 5)
+        np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_what_does_not_belong_together_changes_nothing() -> None:
+    recogniser = taught()
+    vectors = Vectors(rows(2, 9), ONE)
+    for marks in (digests(1), [b"0", b"1"]):
+        with pytest.raises(ValueError, match="digests"):
+            recogniser.teach(vectors, ["a", "b"], marks)
+        with pytest.raises(ValueError, match="digests"):
+            recogniser.forget(vectors, ["a", "b"], marks)
+    assert recogniser.model.n_samples_seen_ == len(recogniser.memory) == 60
+    with pytest.raises(NotFittedError):
+        Recogniser().save("nowhere")
+
+
+def test_nothing_derived_is_kept_current_while_teaching() -> None:
+    recogniser = taught()
+    solvers: Any = recogniser.model._derived[1].solvers
+    assert all(solver._inverse is None for solver in solvers)
+    recogniser.model.predict(rows(1))
+    recogniser.model.partial_fit(rows(1, 3), ["class 0"])  # from now on it is
+    solvers = recogniser.model._derived[1].solvers
+    used = [solver for solver in solvers if solver.rebuilds]
+    assert used
+    assert all(solver._inverse is not None for solver in used)
+
+
+def test_a_lesson_leaves_the_choice_alone_until_it_is_settled() -> None:
+    recogniser = taught(180)  # sixty examples of a class: enough for what-ifs
+    recogniser.settle()
+    model = recogniser.model
+    assert isinstance(model, IncrementalRidgeClassifierCV)
+    schedule = model._selector.schedule
+    assert schedule is not None
+    X, y = rows(600, 8), [f"class {n % 3}" for n in range(600)]
+    for start in range(0, 600, 16):
+        part = slice(start, start + 16)
+        recogniser.teach(Vectors(X[part], ONE), y[part], digests(len(y[part]), 1000 + start))
+    assert model._selector.schedule is schedule
+    assert model._selector.work is None
+    assert recogniser.unknown_above is None
+    recogniser.settle()
+    assert model._selector.schedule is not None
+    assert model._selector.schedule.occasion.examples > 2 * schedule.occasion.examples
+    assert recogniser.unknown_above is not None
 
 
 def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from newfound.labels import Labels
-from newfound.rebalancing import RebalancedSolver
+from newfound.rebalancing import RebalancedSolver, check_removal
 from newfound.solver import RecursiveSolver
 from newfound.statistics import Index, Rows, Statistics
 
@@ -46,6 +46,7 @@ class Candidates:
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
+        check_removal(self.statistics, X, index)
         try:
             for solver in self.solvers:
                 solver.forget(X, index)

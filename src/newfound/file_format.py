@@ -81,7 +81,7 @@ def read(path: str | os.PathLike[str]) -> Contents:
         if names is not None:
             _require(isinstance(names, list) and len(names) == statistics.width, "feature names")
             _require(all(isinstance(name, str) for name in names), "feature names")
-        extractor = header["extractor"]
+        extractor = header.get("extractor")  # files of the first days have none
         return Contents(
             header["estimator"],
             header["parameters"],
@@ -169,7 +169,7 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
         _require(bool(np.isfinite(tensor).all()), "numbers")
     for name in ("cross", "cross_dropped", "gram", "gram_dropped"):
         _require(tensors[name].dtype == np.float64, "sums")
-    _require(rows.dtype == np.dtype(header["dtype"]), "rows")
+    _require(rows.dtype in (np.float64, np.dtype(header["dtype"])), "rows")
     _require(counts.dtype == held.dtype == np.int64 and bool((counts >= 0).all()), "counts")
     _require(bool(counts.any()), "counts")
 

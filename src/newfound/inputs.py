@@ -18,12 +18,12 @@ LARGEST_SQUARE = 1e290
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
     """Return `X` as a finite (m, d) array of float32 or float64, or raise ValueError.
 
-    With `reset`, the estimator remembers width, feature names and extractor; otherwise they must
-    agree.
+    With `reset`, the estimator remembers width and feature names; otherwise these must agree, and
+    so must the extractor, where it is known.
     """
     if isinstance(X, Vectors):
-        known = None if reset else estimator.extractor_
-        same_extractor(known, X.extractor, "these are")
+        if not reset:
+            same_extractor(estimator.extractor_, X.extractor, "these are")
         X = X.view(np.ndarray)
     if _is_plain(estimator, X, reset):
         if reset:

@@ -35,6 +35,8 @@ class Memory:
 
     def add(self, label: Any, digest: bytes) -> None:
         """Remember an image."""
+        if len(digest) != DIGEST_BYTES:
+            raise ValueError(f"a digest has {DIGEST_BYTES} bytes, got {len(digest)}")
         self.digests.setdefault(label, Counter())[digest] += 1
 
     def remove(self, label: Any, digest: bytes) -> None:

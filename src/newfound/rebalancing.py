@@ -99,16 +99,9 @@ class RebalancedSolver:
     def forget(self, X: Rows, index: Index) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
 
-        Raises NotTaughtError, and changes nothing, if that cannot be. The sum over classes is
-        then added up anew: subtracting would leave the rounding of what was there.
+        The sum over classes is then added up anew: subtracting would leave the rounding of what
+        was there.
         """
-        for place in np.unique(index):
-            left, gram = -second_moment(X[index == place]), self.statistics.grams[place]
-            gram.add_to(left, 1.0)
-            slack = max(ROUNDING_SLACK * gram.trace, np.finfo(np.float64).tiny)
-            left.ravel(order="K")[:: len(left) + 1] += slack
-            if not is_definite(left):
-                raise NotTaughtError
         self.discard()
 
     def drop(self, places: Index) -> None:
@@ -152,6 +145,23 @@ class RebalancedSolver:
         )
         self._solution = solution
         return solution
+
+
+def check_removal(statistics: Statistics, X: Rows, index: Index) -> None:
+    """Raise NotTaughtError if rows cannot all have been taught as of the classes `index` says.
+
+    Where sums are held per class, those of each must stay the sums of some data.
+    """
+    for place in np.unique(index) if statistics.per_class else ():
+        gram = statistics.grams[place]
+        if gram.sums is None:  # rows, which are compared one by one
+            continue
+        left = -second_moment(X[index == place])
+        gram.add_to(left, 1.0)
+        slack = max(ROUNDING_SLACK * gram.trace, np.finfo(np.float64).tiny)
+        left.ravel(order="K")[:: len(left) + 1] += slack
+        if not is_definite(left):
+            raise NotTaughtError
 
 
 def solver_for(statistics: Statistics, settings: Settings) -> RecursiveSolver | RebalancedSolver:

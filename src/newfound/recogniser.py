@@ -10,10 +10,13 @@ from scipy.special import expit, stdtrit
 
 from newfound import file_format
 from newfound.classifier import IncrementalRidgeClassifier
+from newfound.files import DIGEST_BYTES
 from newfound.interrupts import uninterrupted
+from newfound.labels import as_labels
 from newfound.memory import Memory
 from newfound.model_file import from_contents
 from newfound.selection import IncrementalRidgeClassifierCV
+from newfound.simplex import project_on_simplex
 from newfound.vectors import Vectors
 
 # Of views of what is known, so large a part is to be called known; fewer examples held back than
@@ -83,33 +86,40 @@ class Recogniser:
 
     def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Learn vectors (m, d) with these labels, from images with these digests."""
+        y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
         with uninterrupted():
-            self.model._take_note(vectors, np.array(labels))
-            for label, digest in zip(labels, digests, strict=True):
+            self.model._take_note(vectors, y)
+            self.unknown_above = None  # until all is settled anew
+            for label, digest in zip(y.tolist(), marks, strict=True):
                 self.memory.add(label, digest)
 
     def forget(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Take back vectors (m, d) that were taught with these labels."""
-        rows = [self._as_held(row, label) for row, label in zip(vectors, labels, strict=True)]
-        self.model.forget(Vectors(np.array(rows), vectors.extractor), np.array(labels))
-        for label, digest in zip(labels, digests, strict=True):
-            self.memory.remove(label, digest)
+        y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
+        rows = [self._as_taught(row, label) for row, label in zip(vectors, y.tolist(), strict=True)]
+        with uninterrupted():
+            self.model.forget(Vectors(np.array(rows), vectors.extractor), y)
+            for label, digest in zip(y.tolist(), marks, strict=True):
+                self.memory.remove(label, digest)
 
     def forget_class(self, label: Any) -> None:
         """Take back all that was taught with a label."""
-        self.model.forget_class(label)
-        self.memory.drop(label)
+        with uninterrupted():
+            self.model.forget_class(label)
+            self.memory.drop(label)
 
     def rename(self, old: Any, new: Any) -> None:
         """Give a class another label; one that has it already takes it in."""
-        self.model.rename_class(old, new)
-        if old != new:
-            self.memory.rename(old, new)
+        with uninterrupted():
+            self.model.rename_class(old, new)
+            if old != new:
+                self.memory.rename(old, new)
 
     def merge(self, other: "Recogniser") -> int:
         """Learn all that another was taught; return how many images both were: they count twice."""
-        self.model.merge(other.model)
-        return self.memory.merge(other.memory)
+        with uninterrupted():
+            self.model.merge(other.model)
+            return self.memory.merge(other.memory)
 
     def settle(self) -> None:
         """Bring the choice of parameters and the bound of the unknown up to date."""
@@ -137,8 +147,9 @@ class Recogniser:
             held back.
         """
         bound = self.unknown_above if unknown_above is None else unknown_above
-        scores, novelty = self.model.predict_proba(vectors), self.model.novelty(vectors)
-        order = np.argsort(-self.model._scores(vectors), axis=1, kind="stable")[:, :top]
+        recoded, novelty = self.model._scores(vectors), self.model.novelty(vectors)
+        order = np.argsort(-recoded, axis=1, kind="stable")[:, :top]
+        scores = project_on_simplex(recoded.astype(self.model._taught().dtype))
         labels = self.model.classes_.tolist()
         answers = []
         for best, row, strange in zip(
@@ -154,6 +165,7 @@ class Recogniser:
 
         A model loaded that way and saved again has no memory of images.
         """
+        self.model._taught()
         contents = self.model._contents()
         memory = self.memory.packed(contents.statistics.labels.tolist())
         if self.unknown_above is not None:
@@ -177,17 +189,29 @@ class Recogniser:
             raise file_format.ModelFileError(f"{os.fspath(path)}: damaged: {error}") from error
         return recogniser
 
-    def _as_held(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
-        """Return a row as it is held back, if it is: that one is compared to the last bit."""
-        if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
+    def _as_taught(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
+        """Return a row as it was taught, if rows of its class are kept as they are.
+
+        Networks may differ in the last bits from machine to machine, but what is kept is known
+        by all of them.
+        """
+        row, kept = np.asarray(row), self._kept(label)
+        far = np.linalg.norm(kept - row, axis=1)
+        if not len(far) or far.min() > SAME_IMAGE * np.linalg.norm(row):
             return row
-        held = self.model._selector.held.rows.get(label, [])
-        near = [
-            other
-            for other in held
-            if np.linalg.norm(other - row) <= SAME_IMAGE * np.linalg.norm(other)
-        ]
-        return min(near, key=lambda other: float(np.linalg.norm(other - row)), default=row)
+        nearest: NDArray[np.floating] = kept[int(far.argmin())].astype(row.dtype)
+        return nearest
+
+    def _kept(self, label: Any) -> NDArray[np.float64]:
+        """Return the rows of a class that are kept as they are, shape (m, d)."""
+        statistics = self.model._taught()
+        place = statistics.position(label)
+        rows: list[NDArray[np.floating]] = [np.zeros((0, statistics.width))]
+        if statistics.per_class and statistics.grams[place].sums is None:
+            rows.append(statistics.grams[place].waiting_rows)
+        if isinstance(self.model, IncrementalRidgeClassifierCV):
+            rows += [held[None] for held in self.model._selector.held.rows.get(label, [])]
+        return np.concatenate(rows)
 
 
 def bound_of_known(novelty: NDArray[np.float64]) -> float:
@@ -210,6 +234,14 @@ def bound_of_known(novelty: NDArray[np.float64]) -> float:
     m, spread = len(odds), odds.std(ddof=1)
     bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
     return float(expit(bound))
+
+
+def _checked_digests(digests: Sequence[bytes], needed: int) -> list[bytes]:
+    if len(digests) != needed:
+        raise ValueError(f"{needed} vectors, but {len(digests)} digests")
+    if any(len(digest) != DIGEST_BYTES for digest in digests):
+        raise ValueError(f"digests have {DIGEST_BYTES} bytes")
+    return list(digests)
 
 
 def _novelty(array: NDArray[Any]) -> float:

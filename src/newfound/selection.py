@@ -19,7 +19,7 @@ from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, as_labels
-from newfound.rebalancing import solver_for
+from newfound.rebalancing import check_removal, solver_for
 from newfound.recoding import recoding_factors
 from newfound.selector import Selector, right_answers
 from newfound.selector_file import packed, unpacked
@@ -418,6 +418,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         statistics, settings = copy.deepcopy(self._statistics), self._settings()
         statistics.add(others, *statistics.locate(labels))
         remove = statistics.prepare_removal(rows, index)
+        check_removal(statistics, rows, index)
         self._make_candidates(statistics, settings).solvers[0].forget(rows, index)
         remove()
         self._adopt(statistics, None, None)

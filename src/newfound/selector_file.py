@@ -64,7 +64,7 @@ def unpacked(
 
     V = len(arrays["held_rows"])
     rows = arrays["held_rows"]
-    _require(rows.dtype == statistics.dtype and rows.shape == (V, statistics.width))
+    _require(rows.dtype in (np.float64, statistics.dtype) and rows.shape == (V, statistics.width))
     _require(bool(np.isfinite(rows).all()))
     _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
     index = take("held_class", V, whole=True, most=T - 1)
@@ -74,7 +74,7 @@ def unpacked(
     held = HeldBack(settings.random_state)
     held.shown = dict(zip(names, shown.tolist(), strict=True))
     held.offered = dict(zip(names, offered.tolist(), strict=True))
-    for row, place in zip(rows, index, strict=True):
+    for row, place in zip(rows.astype(statistics.dtype or np.float64), index, strict=True):
         held.rows.setdefault(names[place], []).append(row)
 
     selector = Selector(held, float(take("scale", 1, most=_LARGEST_SQUARE)[0]))

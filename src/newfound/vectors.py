@@ -32,6 +32,9 @@ class Identity:
     output: str = ""
     preprocessing: dict[str, Any] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.weights, self.output))
+
     def __str__(self) -> str:
         parts = [f"weights {self.weights[:8]}"] if self.weights else []
         parts += [f"output {self.output}"] if self.output else []
@@ -71,16 +74,37 @@ class Vectors(np.ndarray):
     ('pixels', 'ndarray')
     """
 
-    extractor: Identity | None
+    # made: the extractor, and the number of features it gives: rows of another number are not its.
+
+    made: tuple[Identity | None, int]
 
     def __new__(cls, rows: ArrayLike, extractor: Identity | None) -> Self:
         """View `rows` as vectors of `extractor`."""
         vectors = np.asarray(rows).view(cls)
-        vectors.extractor = extractor
+        vectors.made = extractor, vectors.shape[-1]
         return vectors
 
+    @property
+    def extractor(self) -> Identity | None:
+        """What made these rows, if that is known."""
+        identity, width = self.made
+        return identity if self.shape[-1:] == (width,) else None
+
     def __array_finalize__(self, source: Any) -> None:
-        self.extractor = getattr(source, "extractor", None)
+        self.made = getattr(source, "made", (None, 0))
+
+    def __reduce__(self) -> Any:
+        parts: Any = super().__reduce__()
+        rebuild, arguments, state = parts
+        return rebuild, arguments, (state, self.made)
+
+    def __setstate__(self, state: Any) -> None:
+        array, self.made = state
+        super().__setstate__(array)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        result = super().__array_function__(function, types, inputs, options)
+        return result.view(np.ndarray) if isinstance(result, Vectors) else result
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         plain = [np.asarray(each) if isinstance(each, Vectors) else each for each in inputs]

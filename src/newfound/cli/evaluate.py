@@ -9,10 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from newfound.cli.figures import check_figure
-from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
-from newfound.cli.models import extractor_for, opened
+from newfound.cli.gather import (
+    Row,
+    blocks,
+    gather,
+    rows_of,
+    stacked,
+    tell_ignored,
+    tell_problems,
+)
+from newfound.cli.models import opened
 from newfound.cli.options import As, By, ExtractorName, Images, Json, Model, Quiet
-from newfound.cli.predict import blocks
 from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, print_table, shown
 
 # Confusions that are told.
@@ -51,7 +58,7 @@ def evaluate(
     recogniser = opened(model)
     gathered = gather(images, label, labels, need_labels=True)
     tell_ignored(gathered.ignored, talk)
-    rows = rows_of(gathered, lambda: extractor_for(recogniser.model.extractor_, extractor))
+    rows = rows_of(gathered, recogniser.model.extractor_, extractor)
     problems: list[Row] = []
     pairs: Counter[tuple[str, str]] = Counter()
     unknown = 0
@@ -70,7 +77,9 @@ def evaluate(
     else:
         _print(result, talk)
     if plot is not None:
-        _draw(pairs, plot)
+        from newfound.cli.confusion_plot import draw
+
+        draw(pairs, plot)
         talk.say(f"Figure in {shown(plot)}")
     tell_problems(problems, talk)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
@@ -114,9 +123,3 @@ def _print(result: dict[str, Any], talk: Talk) -> None:
         talk.say(f"{result['unknown']} of {result['n']} would be called unknown.")
     if result["never_taught"]:
         talk.say("Never taught: " + ", ".join(map(shown, result["never_taught"])))
-
-
-def _draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
-    from newfound.cli.confusion_plot import draw
-
-    draw(pairs, path)

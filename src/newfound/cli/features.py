@@ -6,9 +6,7 @@ from typing import Annotated
 import typer
 
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
-from newfound.cli.models import extractor_for
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet
-from newfound.cli.predict import blocks
 from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, shown
 
 Output = Annotated[
@@ -41,12 +39,9 @@ def features(
     gathered = gather(images, label, labels, need_labels=has_classes)
     tell_ignored(gathered.ignored, talk)
     problems: list[Row] = []
-    stream = rows_of(gathered, lambda: extractor_for(None, extractor))
-    taken = [
-        row
-        for block in blocks(talk.progress(stream, len(gathered), "looking"), problems)
-        for row in block
-    ]
+    taken: list[Row] = []
+    for row in talk.progress(rows_of(gathered, None, extractor), len(gathered), "looking"):
+        (taken if row.problem is None else problems).append(row)
     tell_problems(problems, talk)
     if not taken:
         talk.complain("No images there.")

@@ -2,8 +2,8 @@
 
 import typer
 
-from newfound.cli.gather import Row, gather, rows_of, stacked, tell_problems
-from newfound.cli.models import changing, extractor_for, opened
+from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
+from newfound.cli.models import changing, opened
 from newfound.cli.options import As, By, ExtractorName, Images, Model, Quiet, Wait
 from newfound.cli.talk import DONE, SOME_UNREADABLE, Talk
 
@@ -27,9 +27,10 @@ def forget(
     """
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)
+    tell_ignored(gathered.ignored, talk)
     with changing(model, wait, talk):
         recogniser = opened(model)
-        rows = rows_of(gathered, lambda: extractor_for(recogniser.model.extractor_, extractor))
+        rows = rows_of(gathered, recogniser.model.extractor_, extractor)
         taken: list[tuple[Row, object]] = []
         problems: list[Row] = []
         left: dict[tuple[object, bytes], int] = {}

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.gather import label_from
 from newfound.cli.models import changing, opened
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.cli.talk import Talk, shown
@@ -22,7 +23,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     talk = Talk(quiet)
     with changing(model, wait, talk):
         recogniser = opened(model)
-        named = recogniser.label(label)
+        named = recogniser.label(label_from(label))
         if not recogniser.model._statistics.per_class:
             raise ValueError(
                 f"{shown(model)} does not hold its sums per class, so {label} cannot be forgotten "

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
 
+from newfound.cli.models import extractor_for
 from newfound.cli.talk import Talk, shown
 from newfound.files import digest_of
 
@@ -72,6 +74,7 @@ def gather(
     from newfound.datasets import folder, read_vectors
     from newfound.datasets.folder import images_below
 
+    label = None if label is None else label_from(label)
     images: list[Item] = []
     vectors: list[VectorsFile] = []
     ignored = Counter[str]()
@@ -87,6 +90,8 @@ def gather(
             part = read_vectors(path)
             if label is not None:
                 part = part._replace(labels=[label] * len(part.files))
+            elif part.labels is not None:
+                part = part._replace(labels=list(map(label_from, part.labels)))
             if part.labels is None and need_labels:
                 raise typer.BadParameter(f"the vectors in {shown(path)} have no labels: give --as")
             vectors.append(part)
@@ -100,15 +105,46 @@ def gather(
     return Gathered(images, vectors, ignored)
 
 
+def label_from(text: str) -> str:
+    """Return a label as folders have it too: the same, whichever way its accents are written."""
+    if not text:
+        raise typer.BadParameter("a class needs a name")
+    return unicodedata.normalize("NFC", text)
+
+
 def rows_of(
     gathered: Gathered,
-    extractor: "Callable[[], Extractor]",
+    known: "Identity | None",
+    extractor: str | None,
     wanted: Callable[[str | None, bytes], bool] | None = None,
 ) -> Iterator[Row]:
-    """Yield a row for each image and vector, in order; the extractor is made if it is needed.
+    """Yield a row for each vector and image, in order.
 
-    `wanted`, given a label and a digest, says whether the vector is; it is called in other threads.
+    Parameters
+    ----------
+    gathered : Gathered
+    known : Identity, optional
+        The extractor whose vectors are needed; those of others are refused before any work.
+    extractor : str, optional
+        Name of the extractor for images. It is made if there are any.
+    wanted : callable, optional
+        Given a label and a digest, says whether the vector is; it is called in other threads.
     """
+    from newfound.vectors import same_extractor
+
+    for identity in gathered.extractors:
+        known = same_extractor(known, identity, "there are vectors")
+    network = extractor_for(known, extractor) if gathered.images else None
+    return _rows(gathered, network, wanted)
+
+
+def _rows(
+    gathered: Gathered,
+    network: "Extractor | None",
+    wanted: Callable[[str | None, bytes], bool] | None,
+) -> Iterator[Row]:
+    import numpy as np
+
     from newfound.vectors import Vectors
 
     for part in gathered.vectors:
@@ -117,15 +153,31 @@ def rows_of(
             part.files, labels, part.digests, part.vectors, strict=True
         ):
             mark = digest or digest_of(vector.tobytes())
-            is_wanted = wanted is None or wanted(label, mark)
-            yield Row(name, label, mark, vector if is_wanted else None, None)
-    if gathered.images:
-        ask = None if wanted is None else (lambda item, digest: wanted(item.label, digest))
-        network = extractor()
-        for item, digest, row, problem in network.stream(gathered.images, ask):
-            vector = None if row is None else Vectors(row, network.identity)
-            reason = None if problem is None else str(problem)
-            yield Row(str(item.path), item.label, digest, vector, reason)
+            if not np.isfinite(vector).all():
+                yield Row(name, label, mark, None, "a vector with numbers that are not finite")
+            elif wanted is None or wanted(label, mark):
+                yield Row(name, label, mark, vector, None)
+            else:
+                yield Row(name, label, mark, None, None)
+    if network is None:
+        return
+    ask = None if wanted is None else (lambda item, digest: wanted(item.label, digest))
+    for item, digest, row, problem in network.stream(gathered.images, ask):
+        vector = None if row is None else Vectors(row, network.identity)
+        reason = None if problem is None else str(problem)
+        yield Row(str(item.path), item.label, digest, vector, reason)
+
+
+def blocks(rows: Iterator[Row], problems: list[Row], size: int = 64) -> Iterator[list[Row]]:
+    """Yield rows that have a vector, some at a time; put the others in `problems`."""
+    block: list[Row] = []
+    for row in rows:
+        (block if row.problem is None else problems).append(row)
+        if len(block) == size:
+            yield block
+            block = []
+    if block:
+        yield block
 
 
 def stacked(rows: Sequence[Row]) -> "Vectors":
@@ -134,8 +186,7 @@ def stacked(rows: Sequence[Row]) -> "Vectors":
 
     from newfound.vectors import Vectors, made_by
 
-    extractors = [made_by(row.vector) for row in rows]
-    known = next((extractor for extractor in extractors if extractor is not None), None)
+    known = next(filter(None, (made_by(row.vector) for row in rows)), None)
     return Vectors(np.stack([np.asarray(row.vector) for row in rows]), known)
 
 

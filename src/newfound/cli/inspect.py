@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from newfound.cli.models import opened
 from newfound.cli.options import Json, Model
 from newfound.cli.talk import print_table
@@ -32,13 +30,16 @@ def inspect(model: Model, as_json: Json = False) -> None:
     ]
     print_table(["class", "images", "recoding"], lines, 2)
     bound = found["unknown_above"]
-    typer.echo(f"penalty         {found['penalty']:.4g}")
-    typer.echo(f"features        {found['features']}")
-    typer.echo(f"extractor       {found['extractor_name'] or 'not known'}")
-    typer.echo(f"unknown above   {'no bound' if bound is None else f'novelty {bound:.3f}'}")
-    typer.echo(f"remembers       {found['remembers']} images")
-    typer.echo(f"estimator       {found['estimator']}")
-    typer.echo(f"file            {found['bytes'] / 1e6:.1f} MB")
+    rows = [
+        ["penalty", f"{found['penalty']:.4g}"],
+        ["features", found["features"]],
+        ["extractor", found["extractor_name"] or "not known"],
+        ["unknown above", "no bound" if bound is None else f"novelty {bound:.3f}"],
+        ["remembers", f"{found['remembers']} images"],
+        ["estimator", found["estimator"]],
+        ["file", f"{found['bytes'] / 1e6:.1f} MB"],
+    ]
+    print_table(["", ""], rows, 0)
 
 
 def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:

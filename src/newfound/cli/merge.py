@@ -25,7 +25,8 @@ def merge(
     newfound merge kitchen.newfound garage.newfound -o house.newfound
 
     It is as if it had been taught all that any of them was. Classes of the same name become one.
-    Images that were taught to several of them count as often as they were taught.
+    Images that were taught to several of them count as often as they were taught. The result
+    may replace one of them; over another model it takes --force.
     """
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")
@@ -45,5 +46,7 @@ def merge(
     talk.say(
         f"{shown(output)} knows {len(model.classes_)} classes from {model.n_samples_seen_} images."
     )
+    if len({each.model._statistics.per_class for each in recognisers}) > 1:
+        talk.say("Not all of them hold sums per class, so the result does not: no forget-class.")
     if twice:
         talk.say(f"{twice} images were taught to more than one of them, and count again.")

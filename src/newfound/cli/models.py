@@ -1,5 +1,6 @@
 """Model files as commands use them: opened with clear words, changed by one process at a time."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,9 +49,11 @@ def changing(path: Path, wait: float, talk: Talk) -> Iterator[None]:
             raise typer.Exit(FAILED) from None
     try:
         # What a process left behind that was killed while it wrote.
-        for left in path.parent.glob(f".{path.name}.*.tmp"):
-            with suppress(OSError):
-                left.unlink()
+        left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
+        for other in path.parent.iterdir():
+            if left.fullmatch(other.name):
+                with suppress(OSError):
+                    other.unlink()
         yield
     finally:
         lock.release()

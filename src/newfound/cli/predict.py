@@ -2,18 +2,22 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.gather import Row, gather, rows_of, stacked, tell_problems
-from newfound.cli.models import extractor_for, opened
+from newfound.cli.gather import (
+    Row,
+    blocks,
+    gather,
+    rows_of,
+    stacked,
+    tell_ignored,
+    tell_problems,
+)
+from newfound.cli.models import opened
 from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet
 from newfound.cli.talk import DONE, SOME_UNREADABLE, Talk, print_table, shown
-
-# Images that are answered for at once.
-BLOCK = 64
 
 Top = Annotated[int, typer.Option(min=1, help="How many guesses to give for each.")]
 UnknownAbove = Annotated[
@@ -51,7 +55,8 @@ def predict(
     talk = Talk(quiet)
     recogniser = opened(model)
     gathered = gather(images, None, "first", need_labels=False)
-    rows = rows_of(gathered, lambda: extractor_for(recogniser.model.extractor_, extractor))
+    tell_ignored(gathered.ignored, talk)
+    rows = rows_of(gathered, recogniser.model.extractor_, extractor)
     problems: list[Row] = []
     lines = []
     for block in blocks(talk.progress(rows, len(gathered), "looking"), problems):
@@ -66,18 +71,6 @@ def predict(
         print_table(["file", "label", "score", "novelty", *more], lines, 2 + len(more))
     tell_problems(problems, talk)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
-
-
-def blocks(rows: Iterator[Row], problems: list[Row], size: int = BLOCK) -> Iterator[list[Row]]:
-    """Yield rows that have a vector, some at a time; put the others in `problems`."""
-    block: list[Row] = []
-    for row in rows:
-        (block if row.problem is None else problems).append(row)
-        if len(block) == size:
-            yield block
-            block = []
-    if block:
-        yield block
 
 
 def _fields(answer: Any) -> dict[str, Any]:

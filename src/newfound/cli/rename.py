@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.gather import label_from
 from newfound.cli.models import changing, opened
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.cli.talk import Talk, shown
@@ -24,7 +25,7 @@ def rename(model: Model, old: Old, new: New, wait: Wait = 0.0, quiet: Quiet = Fa
     with changing(model, wait, talk):
         recogniser = opened(model)
         before = len(recogniser.model.classes_)
-        recogniser.rename(recogniser.label(old), recogniser.label(new))
+        recogniser.rename(recogniser.label(label_from(old)), recogniser.label(label_from(new)))
         recogniser.settle()
         recogniser.save(model)
         joined = len(recogniser.model.classes_) < before

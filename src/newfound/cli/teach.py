@@ -15,7 +15,7 @@ from newfound.cli.gather import (
     tell_ignored,
     tell_problems,
 )
-from newfound.cli.models import changing, extractor_for
+from newfound.cli.models import changing
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
 from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, shown
 
@@ -86,29 +86,26 @@ def _teach(
     talk: Talk,
 ) -> int:
     from newfound.recogniser import Recogniser
-    from newfound.vectors import same_extractor
 
     recogniser = Recogniser.load(path) if path.exists() else Recogniser(lean=lean)
-    known = recogniser.model.extractor_
-    for identity in gathered.extractors:
-        known = same_extractor(known, identity, "there are vectors")
 
     def wanted(label: str | None, digest: bytes) -> bool:
         return again or not recogniser.memory.count(recogniser.label(str(label)), digest)
 
-    rows = rows_of(gathered, lambda: extractor_for(known, extractor), wanted)
+    rows = rows_of(gathered, recogniser.model.extractor_, extractor, wanted)
     lesson = _Lesson(recogniser, path, save_every, again)
     try:
         for row in talk.progress(rows, len(gathered), "teaching"):
             lesson.take(row)
         lesson.learn()
+        if recogniser.is_taught:
+            recogniser.settle()
+            lesson.save()
     except KeyboardInterrupt:
         lesson.save()
-        talk.complain(f"Interrupted after {lesson.learned} images; run it again to go on.")
+        advice = "" if again else "; run it again to go on"
+        talk.complain(f"Interrupted after {lesson.learned} images{advice}.")
         return INTERRUPTED
-    if recogniser.is_taught:
-        recogniser.settle()
-        lesson.save()
     lesson.report(talk)
     return SOME_UNREADABLE if lesson.problems else DONE
 

@@ -75,27 +75,29 @@ def folder(root: str | os.PathLike[str], labels: Literal["first", "path"] = "fir
 
 def images_below(root: Path, ignored: Counter[str]) -> Iterator[Path]:
     """Yield files named like images in `root` and its folders, sorted; count all others."""
-    seen = {_identity(root)}
-    for name, is_folder in _sorted_entries(root, ignored):
-        path = root / name
-        if not is_folder:
-            yield from [path] if _counts(path, ignored) else []
-        elif _counts_folder(path, ignored):
-            # Each folder of a class is entered once, by whatever links it can be reached.
-            yield from _walk(path, set(seen), ignored)
+    yield from _walk(root, set(), ignored, is_root=True)
 
 
-def _walk(root: Path, seen: set[tuple[int, int]], ignored: Counter[str]) -> Iterator[Path]:
-    identity = _identity(root)
+def _walk(
+    folder: Path, seen: set[tuple[int, int]], ignored: Counter[str], is_root: bool = False
+) -> Iterator[Path]:
+    """Yield the images below a folder, each folder once, by whatever links it can be reached."""
+    status = folder.stat()
+    identity = status.st_dev, status.st_ino
     if identity in seen:
-        ignored["folders in a circle of links"] += 1
+        ignored["folders linked again"] += 1
         return
     seen.add(identity)
-    for name, is_folder in _sorted_entries(root, ignored):
-        path = root / name
-        if is_folder and _counts_folder(path, ignored):
-            yield from _walk(path, seen, ignored)
-        elif not is_folder and _counts(path, ignored):
+    for name, is_folder in _sorted_entries(folder, ignored):
+        path = folder / name
+        if name.startswith("."):
+            ignored["hidden"] += 1
+        elif is_folder:
+            # Two classes may share a folder.
+            yield from _walk(path, {identity} if is_root else seen, ignored)
+        elif path.suffix.lower() not in SUFFIXES:
+            ignored["not images"] += 1
+        else:
             yield path
 
 
@@ -107,25 +109,3 @@ def _sorted_entries(root: Path, ignored: Counter[str]) -> list[tuple[str, bool]]
     except PermissionError:
         ignored["folders that may not be read"] += 1
         return []
-
-
-def _counts(path: Path, ignored: Counter[str]) -> bool:
-    if path.name.startswith("."):
-        ignored["hidden"] += 1
-    elif path.suffix.lower() not in SUFFIXES:
-        ignored["not images"] += 1
-    else:
-        return True
-    return False
-
-
-def _counts_folder(path: Path, ignored: Counter[str]) -> bool:
-    if path.name.startswith("."):
-        ignored["hidden"] += 1
-        return False
-    return True
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_dev, status.st_ino

@@ -3,14 +3,13 @@
 import io
 import json
 import os
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from newfound.files import write_whole
+from newfound.files import DIGEST_BYTES, write_whole
 from newfound.vectors import Identity, Vectors
 
 
@@ -35,6 +34,11 @@ def write_vectors(
     It holds `vectors`, `labels` (none if there are none), `files`, `digests` and, as JSON,
     `extractor`.
     """
+    sizes = {len(digest) for digest in digests}
+    if not len(vectors) == len(files) == len(digests) or not sizes <= {0, DIGEST_BYTES}:
+        raise ValueError(f"each vector needs a file and a digest of {DIGEST_BYTES} bytes, or none")
+    if len(sizes) > 1:
+        raise ValueError("either all vectors have a digest or none has")
     identity = None if vectors.extractor is None else vectors.extractor.to_json()
     arrays = {
         "vectors": np.asarray(vectors),
@@ -63,13 +67,13 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "vectors.npz")
     ...     vectors = Vectors([[1.0, 2.0]], Identity("pixels"))
-    ...     write_vectors(path, vectors, ["mug"], ["a.jpg"], [b"0"])
+    ...     write_vectors(path, vectors, ["mug"], ["a.jpg"], [b"0" * 16])
     ...     read = read_vectors(path)
     >>> read.vectors, read.labels, read.vectors.extractor.name
     (Vectors([[1., 2.]]), ['mug'], 'pixels')
     """
     try:
-        with np.load(Path(path), allow_pickle=False) as arrays:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             vectors = arrays["vectors"]
             if vectors.ndim != 2 or vectors.dtype.kind != "f":
                 raise ValueError("its vectors are not rows of numbers")
@@ -80,6 +84,10 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
         parts = [part for part in (labels, names, digests) if part is not None]
         if any(len(part) != n for part in parts):
             raise ValueError(f"it has {n} vectors, but another number of labels or names")
+        if digests is not None and (
+            digests.dtype != np.uint8 or digests.shape not in ((n, DIGEST_BYTES), (n, 0))
+        ):
+            raise ValueError(f"its digests are not of {DIGEST_BYTES} bytes each")
         extractor = None if identity is None else Identity.from_json(identity)
         return VectorsFile(
             Vectors(vectors, extractor),
@@ -87,5 +95,7 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
             [f"row {row}" for row in range(n)] if names is None else [str(name) for name in names],
             [b""] * n if digests is None else [digest.tobytes() for digest in digests],
         )
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ValueError(f"{os.fspath(path)}: not a file of vectors ({error})") from error

@@ -100,17 +100,21 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
     """
     if isinstance(source, np.ndarray):
         return _checked(_from_array(source), smallest)
-    if isinstance(source, Image.Image):
-        return _eight_bit_rgb(_checked(source, smallest))
-    data = source if isinstance(source, bytes) else read_file(source)
+    opened = source.copy if isinstance(source, Image.Image) else None
     try:
-        image = _checked(_opened(data), smallest)
+        if isinstance(source, Image.Image):
+            image = _checked(source, smallest)
+        else:
+            data = source if isinstance(source, bytes) else read_file(source)
+            image = _checked(_opened(data), smallest)
         # Cameras put previews behind the first picture of an MPO.
         if image.format != "MPO" and getattr(image, "is_animated", False):
             raise UnreadableImageError(
                 "animated, or several pictures in one file: save the one you mean by itself"
             )
-        if enough is not None and image.format == "JPEG":
+        if opened is not None:
+            image = opened()  # the caller's own stays as it is
+        elif enough is not None and image.format == "JPEG":
             image.draft(None, (enough, enough))
         image.load()
     except UnreadableImageError:
@@ -163,8 +167,8 @@ def _upright(image: Image.Image) -> Image.Image:
 
 
 def _eight_bit_rgb(image: Image.Image) -> Image.Image:
-    mode = image.mode
-    if mode == "RGB":
+    mode, see_through = image.mode, "transparency" in image.info
+    if mode == "RGB" and not see_through:
         return image
     if mode.startswith("I;16") or mode == "I":
         values = np.asarray(image)
@@ -173,7 +177,7 @@ def _eight_bit_rgb(image: Image.Image) -> Image.Image:
         return Image.fromarray((values // 257).astype(np.uint8)).convert("RGB")
     if mode == "F":
         raise UnreadableImageError("pixels of floating point: save it with 8 or 16 bits")
-    if mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
+    if mode in ("RGBA", "LA", "PA", "RGBa", "La") or see_through:
         image = image.convert("RGBA")
         white = Image.new("RGB", image.size, "white")
         white.paste(image, mask=image.getchannel("A"))

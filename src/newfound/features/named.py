@@ -42,13 +42,20 @@ def named(text: str) -> Extractor:
     Traceback (most recent call last):
     ValueError: no extractor 'pixies': there are efficientnet-lite0, pixels, caffenet and ONNX files
     """
-    # A path may hold a colon, too: options are what comes after one and has a "=".
-    name, given = re.fullmatch(r"(.*?)(?::(\w+=[^:]*))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    texts = dict(pair.split("=", 1) for pair in (given or "").split(",") if "=" in pair)
-    is_file = name not in _OPTIONS and name.endswith(".onnx")
-    if name not in _OPTIONS and not is_file:
-        there = ", ".join(_OPTIONS)
-        raise ValueError(f"no extractor {name!r}: there are {there} and ONNX files")
+    name, _, given = text.partition(":")
+    is_file = name not in _OPTIONS
+    if is_file:  # a path, which may hold a colon, too
+        file = re.fullmatch(r"(.*\.onnx)(?::(.*))?", text, re.DOTALL)
+        if file is None:
+            there = ", ".join(_OPTIONS)
+            raise ValueError(f"no extractor {name!r}: there are {there} and ONNX files")
+        name, given = file.groups("")
+    texts: dict[str, str] = {}
+    for pair in filter(None, given.split(",")):
+        option, sign, value = pair.partition("=")
+        if not sign or option in texts:
+            raise ValueError(f"cannot read {pair!r} in {text!r}: options are name=value, once each")
+        texts[option] = value
     allowed = _NETWORK if is_file else _OPTIONS[name]
     for option in texts:
         if option not in allowed:

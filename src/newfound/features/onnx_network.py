@@ -63,7 +63,12 @@ class OnnxExtractor(Extractor):
             raise ValueError(f"this network takes images of {fixed}, not of {_pair(size)}")
         self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
         self.batch_size = self.batch_limit or self.batch_size
-        self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
+        try:
+            self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
+        except ValueError:
+            raise
+        except Exception as error:  # whatever onnxruntime makes of it
+            raise ValueError(f"this network does not take such images: {error}") from error
         self.identity = Identity(
             "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
         )
@@ -75,6 +80,11 @@ class OnnxExtractor(Extractor):
             missing = np.zeros((self.batch_limit - m, *batch.shape[1:]), dtype=np.float32)
             batch = np.concatenate([batch, missing])
         (features,) = self.session.run([self.output], {self.input: batch})
+        if np.ndim(features) < 2 or len(features) != len(batch):
+            raise ValueError(
+                f"{self.output} has shape {np.shape(features)} for {len(batch)} images: it is not "
+                "one row each"
+            )
         rows: NDArray[np.float32] = np.asarray(features, dtype=np.float32)[:m].reshape(m, -1)
         return rows
 

@@ -36,9 +36,9 @@ class Pixels(Extractor):
         range: tuple[float, float] = (0.0, 1.0),
         channels: Literal["grey", "rgb"] = "grey",
     ) -> None:
+        if not isinstance(range, tuple | list) or len(range) != 2 or not range[0] < range[1]:
+            raise ValueError(f"range must be two numbers that rise, black and white, got {range}")
         black, white = range
-        if not black < white:
-            raise ValueError(f"range must rise from black to white, got {range}")
         step = 255 / (white - black)
         self.prepare = Preprocessing(size, -black * step, step, channels)
         height, width = self.prepare.height_width
