@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from newfound.files import write_whole
+from newfound.files import open_regular, write_whole
 from newfound.labels import as_labels
 from newfound.statistics import Statistics
 from newfound.vectors import Identity
@@ -71,7 +70,8 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
 
 def read(path: str | os.PathLike[str]) -> Contents:
     """Read a model file; raise ModelFileError if a single byte of it is not as written."""
-    data = Path(path).read_bytes()
+    with open_regular(path) as file:
+        data = file.read()
     try:
         header = _verified_header(data)
         tensors = safetensors.numpy.load(data)

@@ -4,8 +4,11 @@ import hashlib
 import os
 import secrets
 import shutil
+import stat
 import sys
+import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 # Of the SHA-256 of a file, as much as it is known by.
 DIGEST_BYTES = 16
@@ -18,6 +21,23 @@ def digest_of(data: bytes) -> bytes:
     'e3b0c44298fc1c149afbf4c8996fb924'
     """
     return hashlib.sha256(data).digest()[:DIGEST_BYTES]
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file for reading; raise OSError if it is none, without waiting for a pipe's other end.
+
+    >>> open_regular(os.devnull)
+    Traceback (most recent call last):
+    OSError: a device, not a file
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISDIR: "a folder"}
+    kind = next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")
+    raise OSError(f"{kind}, not a file")
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
@@ -57,14 +77,18 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
 def cache_folder() -> Path:
     """Return the folder of what can be made or fetched again; it need not exist.
 
-    The environment variable NEWFOUND_CACHE names it, or else the system's customs do.
+    The environment variable NEWFOUND_CACHE names it, or else the system's customs do; for users
+    without a home, it is among the temporary files.
     """
     if chosen := os.environ.get("NEWFOUND_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        custom, usual = os.environ.get("LOCALAPPDATA"), "~/AppData/Local"
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        custom, usual = None, "~/Library/Caches"
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "newfound"
+        custom, usual = os.environ.get("XDG_CACHE_HOME"), "~/.cache"
+    try:
+        return Path(custom or Path(usual).expanduser()) / "newfound"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / "newfound"

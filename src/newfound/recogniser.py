@@ -82,7 +82,11 @@ class Recogniser:
         """Return the label that a text stands for: a class whose label is a number has a name."""
         if not self.is_taught:
             return text
-        return {str(label): label for label in self.model.classes_.tolist()}.get(text, text)
+        labels = self.model.classes_
+        known = {str(label): label for label in labels.tolist()}
+        if text not in known and labels.dtype.kind in "iu" and text.lstrip("-").isdecimal():
+            return int(text)
+        return known.get(text, text)
 
     def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Learn vectors (m, d) with these labels, from images with these digests."""

@@ -121,11 +121,16 @@ def made_by(X: Any) -> Identity | None:
     return X.extractor if isinstance(X, Vectors) else None
 
 
-def same_extractor(known: Identity | None, other: Identity | None, what: str) -> Identity | None:
+def same_extractor(
+    known: Identity | None,
+    other: Identity | None,
+    what: str,
+    whose: str = "this model was taught vectors",
+) -> Identity | None:
     """Return the extractor of both, where either is known, or raise ValueError if they differ."""
     if known is not None and other is not None and known != other:
         raise ValueError(
-            f"this model was taught vectors of {known}, but {what} of {other}: "
+            f"{whose} of {known}, but {what} of {other}: "
             "the numbers of one mean nothing to the other"
         )
     return known or other

@@ -1,5 +1,6 @@
 """The command line: one command a file. stdout is data, stderr is talk."""
 
+import io
 import sys
 import warnings
 from typing import Annotated
@@ -63,8 +64,14 @@ def main() -> None:
     """Run the command line; what goes wrong is said in a line, without a traceback."""
     # What matters of an image is said by name; Pillow's own warnings add nothing.
     warnings.filterwarnings("ignore", module="PIL")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files and classes may hold anything
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError) as error:
         Talk().complain(f"newfound: {error}")
+        sys.exit(FAILED)
+    except MemoryError:
+        Talk().complain("newfound: not enough memory; fewer features, or teach --lean, take less")
         sys.exit(FAILED)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from newfound.cli.talk import shown
+
 
 def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
     """Draw, for each class, to which classes its images went, and save it.
@@ -29,8 +31,10 @@ def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
     figure = Figure(figsize=(side + 1.0, side), layout="constrained")
     axes = figure.subplots()
     picture = axes.imshow(100 * shares, cmap="Blues", vmin=0, vmax=100)
-    axes.set_xticks(range(len(others)), others, rotation=90, fontsize=8)
-    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.set_xticks(range(len(others)), map(shown, others), rotation=90, fontsize=8)
+    axes.set_yticks(range(len(labels)), map(shown, labels), fontsize=8)
+    for tick in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        tick.set_parse_math(False)  # a label with dollars is no formula
     axes.set_xlabel("taken for")
     axes.set_ylabel("shown")
     if len(others) <= 20:

@@ -1,7 +1,6 @@
 """`newfound evaluate`: how often a model is right, and what it takes for what."""
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -73,15 +72,15 @@ def evaluate(
     taught = set(map(str, recogniser.model.classes_.tolist()))
     result = {**_summary(pairs, taught), "unknown": unknown, "unreadable": len(problems)}
     if as_json:
-        sys.stdout.write(json.dumps(result) + "\n")
+        typer.echo(json.dumps(result))
     else:
         _print(result, talk)
+    tell_problems(problems, talk)
     if plot is not None:
         from newfound.cli.confusion_plot import draw
 
         draw(pairs, plot)
         talk.say(f"Figure in {shown(plot)}")
-    tell_problems(problems, talk)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
 
 

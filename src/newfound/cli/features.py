@@ -7,7 +7,7 @@ import typer
 
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet
-from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, shown
+from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, many, shown
 
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Where to put the vectors: .npz", show_default=False)
@@ -32,8 +32,10 @@ def features(
     The file holds vectors, labels, the names and digests of the images and the extractor, and
     numpy.load reads it. Teaching it is teaching the images, without looking at them again.
     """
-    if output.suffix != ".npz":
+    if output.suffix.lower() != ".npz":
         raise typer.BadParameter(f"{shown(output)} does not end in .npz", param_hint="--output")
+    if not output.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {shown(output.parent)}")
     talk = Talk(quiet)
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
     gathered = gather(images, label, labels, need_labels=has_classes)
@@ -54,6 +56,8 @@ def _write(output: Path, rows: list[Row], talk: Talk) -> None:
     from newfound.datasets import write_vectors
 
     vectors, names = stacked(rows), [str(row.label) for row in rows if row.label is not None]
+    if 0 < len(names) < len(rows):
+        raise ValueError("some of these have labels and others have none: give --as, or part them")
     write_vectors(
         output,
         vectors,
@@ -61,4 +65,4 @@ def _write(output: Path, rows: list[Row], talk: Talk) -> None:
         [row.file for row in rows],
         [row.digest for row in rows],
     )
-    talk.say(f"{len(rows)} vectors of {vectors.extractor} in {shown(output)}")
+    talk.say(f"{many(len(rows), 'vector')} of {vectors.extractor} in {shown(output)}")

@@ -1,11 +1,14 @@
 """`newfound forget`: take back images, as if they had never been taught."""
 
+import os
+from pathlib import Path
+
 import typer
 
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
-from newfound.cli.models import changing, opened
+from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import As, By, ExtractorName, Images, Model, Quiet, Wait
-from newfound.cli.talk import DONE, SOME_UNREADABLE, Talk
+from newfound.cli.talk import DONE, SOME_UNREADABLE, Talk, many
 
 
 def forget(
@@ -28,6 +31,7 @@ def forget(
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)
     tell_ignored(gathered.ignored, talk)
+    must_exist(model)
     with changing(model, wait, talk):
         recogniser = opened(model)
         rows = rows_of(gathered, recogniser.model.extractor_, extractor)
@@ -52,8 +56,8 @@ def forget(
             if recogniser.is_taught:
                 recogniser.save(model)
             else:
-                model.unlink()
+                Path(os.path.realpath(model)).unlink()
                 talk.say("That was all it knew: the model is gone.")
-    talk.say(f"Forgot {len(taken)} images.")
+    talk.say(f"Forgot {many(len(taken), 'image')}.")
     tell_problems(problems, talk)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from newfound.cli.gather import label_from
-from newfound.cli.models import changing, opened
+from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.cli.talk import Talk, shown
 
@@ -21,6 +21,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     A model made with teach --lean does not hold what that takes: forget its images instead.
     """
     talk = Talk(quiet)
+    must_exist(model)
     with changing(model, wait, talk):
         recogniser = opened(model)
         named = recogniser.label(label_from(label))

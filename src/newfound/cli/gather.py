@@ -46,9 +46,11 @@ class Gathered(NamedTuple):
     images: list[Item]
     vectors: "list[VectorsFile]"
     ignored: Counter[str]
+    problems: list[Row]  # files of vectors that are none
 
     def __len__(self) -> int:
-        return len(self.images) + sum(len(part.files) for part in self.vectors)
+        vectors = sum(len(part.files) for part in self.vectors)
+        return len(self.images) + vectors + len(self.problems)
 
     @property
     def extractors(self) -> "list[Identity]":
@@ -72,22 +74,27 @@ def gather(
         Whether all must have one.
     """
     from newfound.datasets import folder, read_vectors
-    from newfound.datasets.folder import images_below
+    from newfound.datasets.folder import images_below, is_folder
 
     label = None if label is None else label_from(label)
     images: list[Item] = []
     vectors: list[VectorsFile] = []
     ignored = Counter[str]()
+    problems: list[Row] = []
     for name in _with_list(inputs):
         path = Path(name)
-        if path.is_dir() and (label is not None or not need_labels):
+        if is_folder(path) and (label is not None or not need_labels):
             images += [Item(found, label) for found in images_below(path, ignored)]
-        elif path.is_dir():
+        elif is_folder(path):
             listing = folder(path, by)
             images += map(Item, listing.files, listing.labels)
             ignored += listing.ignored
         elif path.suffix.lower() == ".npz":
-            part = read_vectors(path)
+            try:
+                part = read_vectors(path)
+            except (ValueError, OSError) as error:
+                problems.append(Row(name, label, b"", None, _reason(error, name)))
+                continue
             if label is not None:
                 part = part._replace(labels=[label] * len(part.files))
             elif part.labels is not None:
@@ -102,7 +109,14 @@ def gather(
             )
         else:
             images.append(Item(path, label))
-    return Gathered(images, vectors, ignored)
+    found = Gathered(images, vectors, ignored, problems)
+    if not len(found):
+        passed = ", ".join(f"{n} {why}" for why, n in sorted(ignored.items()))
+        advice = f" (passed over: {passed})" if passed else ""
+        if any("class" in why for why in ignored):
+            advice += "; say with --as what they show"
+        raise typer.BadParameter(f"no images there{advice}")
+    return found
 
 
 def label_from(text: str) -> str:
@@ -132,9 +146,14 @@ def rows_of(
     """
     from newfound.vectors import same_extractor
 
+    whose = "some vectors are those" if known is None else "this model was taught vectors"
     for identity in gathered.extractors:
-        known = same_extractor(known, identity, "there are vectors")
+        known = same_extractor(known, identity, "there are vectors", whose)
     network = extractor_for(known, extractor) if gathered.images else None
+    widths = {part.vectors.shape[1] for part in gathered.vectors}
+    widths |= set() if network is None else {network.width}
+    if len(widths) > 1:
+        raise ValueError(f"vectors of {' and of '.join(map(str, sorted(widths)))} features")
     return _rows(gathered, network, wanted)
 
 
@@ -147,6 +166,7 @@ def _rows(
 
     from newfound.vectors import Vectors
 
+    yield from gathered.problems
     for part in gathered.vectors:
         labels: Sequence[str | None] = part.labels or [None] * len(part.files)
         for name, label, digest, vector in zip(
@@ -190,15 +210,23 @@ def stacked(rows: Sequence[Row]) -> "Vectors":
     return Vectors(np.stack([np.asarray(row.vector) for row in rows]), known)
 
 
+def _reason(error: Exception, name: str) -> str:
+    """Return what is wrong with a file of vectors, without its name."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return text.removeprefix(f"{name}: ")
+
+
 def _with_list(inputs: list[str]) -> Iterator[str]:
     """Yield inputs, with "-" replaced by the names on stdin: one a line, or ended by NULs."""
     for name in inputs:
         if name != "-":
             yield name
             continue
+        if sys.stdin is None:
+            raise typer.BadParameter("there is no stdin to read a list from")
         data = sys.stdin.buffer.read()
-        ends = b"\0" if b"\0" in data else b"\n"
-        yield from (os.fsdecode(line) for line in data.replace(b"\r\n", b"\n").split(ends) if line)
+        lines = data.split(b"\0") if b"\0" in data else data.replace(b"\r\n", b"\n").split(b"\n")
+        yield from (os.fsdecode(line) for line in lines if line)
 
 
 def tell_ignored(ignored: Counter[str], talk: Talk) -> None:

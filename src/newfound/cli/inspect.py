@@ -1,9 +1,10 @@
 """`newfound inspect`: what a model knows."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from newfound.cli.models import opened
 from newfound.cli.options import Json, Model
@@ -22,7 +23,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
     """
     found = _found(opened(model), model)
     if as_json:
-        sys.stdout.write(json.dumps(found) + "\n")
+        typer.echo(json.dumps(found))
         return
     lines = [
         [label, count, f"{found['recoding'][label]:.2f}"]

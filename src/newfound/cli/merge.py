@@ -7,7 +7,7 @@ import typer
 
 from newfound.cli.models import changing, opened
 from newfound.cli.options import Quiet, Wait
-from newfound.cli.talk import Talk, shown
+from newfound.cli.talk import Talk, known, many, shown
 
 Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
 Output = Annotated[
@@ -32,7 +32,8 @@ def merge(
         raise typer.BadParameter("it takes two models at least")
     talk = Talk(quiet)
     with changing(output, wait, talk):
-        if output.exists() and not force and output not in models:
+        is_input = output.resolve() in [path.resolve() for path in models]
+        if output.exists() and not force and not is_input:
             raise typer.BadParameter(f"{shown(output)} is there already: --force replaces it")
         recognisers = [opened(path) for path in models]
         # One that holds no sums per class cannot become part of one that does.
@@ -42,11 +43,8 @@ def merge(
             twice += merged.merge(other)
         merged.settle()
         merged.save(output)
-    model = merged.model
-    talk.say(
-        f"{shown(output)} knows {len(model.classes_)} classes from {model.n_samples_seen_} images."
-    )
+    talk.say(f"{shown(output)} knows {known(merged.model)}.")
     if len({each.model._statistics.per_class for each in recognisers}) > 1:
         talk.say("Not all of them hold sums per class, so the result does not: no forget-class.")
     if twice:
-        talk.say(f"{twice} images were taught to more than one of them, and count again.")
+        talk.say(f"{many(twice, 'image')} taught to more than one of them: each counts again.")

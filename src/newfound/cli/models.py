@@ -1,9 +1,11 @@
 """Model files as commands use them: opened with clear words, changed by one process at a time."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,14 +17,23 @@ if TYPE_CHECKING:
     from newfound.recogniser import Recogniser
 
 
+# Files that a save began and did not end are left alone for so many seconds: it may be going on.
+STALE = 60.0
+
+
 def opened(path: Path) -> "Recogniser":
     """Return the recogniser in a file, or end with a word that there is none."""
     from newfound.recogniser import Recogniser
 
+    must_exist(path)
+    return Recogniser.load(path)
+
+
+def must_exist(path: Path) -> None:
+    """End with a word if there is no model."""
     if not path.exists():
         Talk().complain(f"There is no model {shown(path)}: newfound teach makes one.")
         raise typer.Exit(FAILED)
-    return Recogniser.load(path)
 
 
 @contextmanager
@@ -30,9 +41,9 @@ def changing(path: Path, wait: float, talk: Talk) -> Iterator[None]:
     """Keep other processes from changing a model meanwhile, or end with a word that one does."""
     from filelock import FileLock, Timeout
 
+    path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {shown(path.parent)}")
-    path = path.resolve()
     lock = FileLock(path.with_name(f".{path.name}.lock"))
     try:
         lock.acquire(timeout=0)
@@ -51,8 +62,8 @@ def changing(path: Path, wait: float, talk: Talk) -> Iterator[None]:
         # What a process left behind that was killed while it wrote.
         left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
         for other in path.parent.iterdir():
-            if left.fullmatch(other.name):
-                with suppress(OSError):
+            with suppress(OSError):
+                if left.fullmatch(other.name) and time() - other.stat().st_mtime > STALE:
                     other.unlink()
         yield
     finally:
@@ -66,7 +77,7 @@ def extractor_for(known: "Identity | None", name: str | None) -> "Extractor":
 
     if known is None:
         return named(name or DEFAULT)
-    if name is None or Path(name).is_file():
+    if name is None or (known.name in ("onnx", "caffenet") and Path(name).is_file()):
         return remembered(known, name)
     extractor = named(name)
     same_extractor(known, extractor.identity, f"--extractor {name} makes those")

@@ -1,7 +1,6 @@
 """`newfound predict`: what images show."""
 
 import json
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -63,7 +62,7 @@ def predict(
         answers = recogniser.answers(stacked(block), top, unknown_above)
         for row, answer in zip(block, answers, strict=True):
             if as_json:
-                sys.stdout.write(json.dumps({"file": row.file, **_fields(answer)}) + "\n")
+                typer.echo(json.dumps({"file": row.file, **_fields(answer)}))
             else:
                 lines.append([row.file, *_cells(answer)])
     if not as_json:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from newfound.cli.gather import label_from
-from newfound.cli.models import changing, opened
+from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.cli.talk import Talk, shown
 
@@ -22,6 +22,7 @@ def rename(model: Model, old: Old, new: New, wait: Wait = 0.0, quiet: Quiet = Fa
     If a class has that name already, the two become one.
     """
     talk = Talk(quiet)
+    must_exist(model)
     with changing(model, wait, talk):
         recogniser = opened(model)
         before = len(recogniser.model.classes_)

@@ -1,7 +1,6 @@
 """`newfound reproduce`: the paper's tables and figures, beside ours."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -62,7 +61,7 @@ def reproduce(
     if as_json:
         from newfound.experiments.table import as_json as table_as_json
 
-        sys.stdout.write(json.dumps(table_as_json(came.table)) + "\n")
+        typer.echo(json.dumps(table_as_json(came.table)))
     else:
         _print(study, came, talk)
     talk.say(f"Report in {shown(out / what / 'report.md')}")
@@ -123,7 +122,7 @@ def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
 
     found = reproduce_bayes(folder, seed)
     if as_json:
-        sys.stdout.write(json.dumps(found) + "\n")
+        typer.echo(json.dumps(found))
     else:
         rows = [
             [each["prior"], name, agrees["standard"], agrees["rebalanced"]]

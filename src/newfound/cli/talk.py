@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -16,6 +17,9 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from newfound.classifier import IncrementalRidgeClassifier
 
 DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -32,7 +36,8 @@ class Talk:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.console = Console(stderr=True)
+        # What is asked is whether someone looks, not whether colours are wished for.
+        self.console = Console(stderr=True, force_terminal=_is_terminal(sys.stderr))
 
     def say(self, text: str) -> None:
         """Say what was done."""
@@ -62,6 +67,22 @@ class Talk:
                 progress.advance(task)
 
 
+def many(number: int, thing: str) -> str:
+    """Return how many things there are, in words.
+
+    >>> many(1, "image"), many(2, "class")
+    ('1 image', '2 classes')
+    """
+    plural = f"{thing}es" if thing.endswith("s") else f"{thing}s"
+    return f"{number} {thing if number == 1 else plural}"
+
+
+def known(model: "IncrementalRidgeClassifier") -> str:
+    """Return how much a model knows, in words."""
+    classes, images = len(model.classes_), model.n_samples_seen_
+    return f"{many(classes, 'class')} from {many(images, 'image')}"
+
+
 def shown(name: object) -> str:
     """Return a name as it can be printed on one line, whatever is in it.
 
@@ -81,11 +102,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], number
 
     The last `numbers` columns are set to the right.
     """
-    out = Console()
+    out = Console(force_terminal=_is_terminal(sys.stdout))
     lines = [[shown(cell) for cell in row] for row in rows]
     if not out.is_terminal:
         for line in lines:
-            sys.stdout.write("\t".join(line) + "\n")
+            typer.echo("\t".join(line))
         return
     table = Table()
     for place, column in enumerate(columns):
@@ -94,3 +115,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], number
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
     out.print(table)
+
+
+def _is_terminal(stream: Any) -> bool:
+    return stream is not None and stream.isatty()

@@ -17,7 +17,7 @@ from newfound.cli.gather import (
 )
 from newfound.cli.models import changing
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
-from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, shown
+from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, known, many, shown
 
 if TYPE_CHECKING:
     from newfound.recogniser import Recogniser
@@ -69,8 +69,6 @@ def teach(
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)
     tell_ignored(gathered.ignored, talk)
-    if not len(gathered):
-        raise typer.BadParameter("no images there")
     with changing(model, wait, talk):
         code = _teach(model, gathered, again, extractor, lean, save_every, talk)
     raise typer.Exit(code)
@@ -88,6 +86,8 @@ def _teach(
     from newfound.recogniser import Recogniser
 
     recogniser = Recogniser.load(path) if path.exists() else Recogniser(lean=lean)
+    if lean and recogniser.is_taught and recogniser.model._statistics.per_class:
+        talk.say(f"{shown(path)} is there already and not lean; --lean is for new models.")
 
     def wanted(label: str | None, digest: bytes) -> bool:
         return again or not recogniser.memory.count(recogniser.label(str(label)), digest)
@@ -104,7 +104,7 @@ def _teach(
     except KeyboardInterrupt:
         lesson.save()
         advice = "" if again else "; run it again to go on"
-        talk.complain(f"Interrupted after {lesson.learned} images{advice}.")
+        talk.complain(f"Interrupted after {many(lesson.learned, 'image')}{advice}.")
         return INTERRUPTED
     lesson.report(talk)
     return SOME_UNREADABLE if lesson.problems else DONE
@@ -161,16 +161,13 @@ class _Lesson:
     def report(self, talk: Talk) -> None:
         """Say what was learned, what was not, and why."""
         seconds = monotonic() - self.began
-        talk.say(f"Learned {self.learned} images in {seconds:.1f} s.")
+        talk.say(f"Learned {many(self.learned, 'image')} in {seconds:.1f} s.")
         if self.skipped:
             talk.say(f"Skipped {self.skipped} that were taught already (--again teaches them).")
         tell_problems(self.problems, talk)
         if self.recogniser.is_taught:
             model = self.recogniser.model
-            talk.say(
-                f"{shown(self.path)} knows {len(model.classes_)} classes from "
-                f"{model.n_samples_seen_} images."
-            )
+            talk.say(f"{shown(self.path)} knows {known(model)}.")
 
     def _is_new(self, row: Row, label: Any) -> bool:
         waits = any(row.digest == other.digest and label == named for other, named in self.waiting)

@@ -88,11 +88,15 @@ def _walk(
         ignored["folders linked again"] += 1
         return
     seen.add(identity)
-    for name, is_folder in _sorted_entries(folder, ignored):
-        path = folder / name
-        if name.startswith("."):
+    try:
+        paths = sorted(folder.iterdir())
+    except PermissionError:
+        yield folder / "*"  # for whoever reads images to complain of
+        return
+    for path in paths:
+        if path.name.startswith("."):
             ignored["hidden"] += 1
-        elif is_folder:
+        elif is_folder(path):
             # Two classes may share a folder.
             yield from _walk(path, {identity} if is_root else seen, ignored)
         elif path.suffix.lower() not in SUFFIXES:
@@ -101,11 +105,9 @@ def _walk(
             yield path
 
 
-def _sorted_entries(root: Path, ignored: Counter[str]) -> list[tuple[str, bool]]:
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder; what cannot be looked at is none."""
     try:
-        with os.scandir(root) as entries:
-            # Path, not entry: of a link that points to itself it says that it is no folder.
-            return sorted((entry.name, Path(entry).is_dir()) for entry in entries)
-    except PermissionError:
-        ignored["folders that may not be read"] += 1
-        return []
+        return path.is_dir()
+    except OSError:  # a name that is too long, a folder that may not be entered
+        return False

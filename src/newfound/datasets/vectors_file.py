@@ -4,12 +4,11 @@ import io
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from newfound.files import DIGEST_BYTES, write_whole
+from newfound.files import DIGEST_BYTES, open_regular, write_whole
 from newfound.vectors import Identity, Vectors
 
 
@@ -73,7 +72,7 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     (Vectors([[1., 2.]]), ['mug'], 'pixels')
     """
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with open_regular(path) as file, np.load(file, allow_pickle=False) as arrays:
             vectors = arrays["vectors"]
             if vectors.ndim != 2 or vectors.dtype.kind != "f":
                 raise ValueError("its vectors are not rows of numbers")
@@ -84,6 +83,8 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
         parts = [part for part in (labels, names, digests) if part is not None]
         if any(len(part) != n for part in parts):
             raise ValueError(f"it has {n} vectors, but another number of labels or names")
+        if labels is not None and (labels.ndim != 1 or labels.dtype.kind not in "USiub"):
+            raise ValueError("its labels are not one text or whole number for each vector")
         if digests is not None and (
             digests.dtype != np.uint8 or digests.shape not in ((n, DIGEST_BYTES), (n, 0))
         ):
@@ -95,7 +96,7 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
             [f"row {row}" for row in range(n)] if names is None else [str(name) for name in names],
             [b""] * n if digests is None else [digest.tobytes() for digest in digests],
         )
-    except FileNotFoundError:
+    except OSError:
         raise
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ValueError(f"{os.fspath(path)}: not a file of vectors ({error})") from error

@@ -1,6 +1,7 @@
 """The default extractor: EfficientNet-Lite0 with weights of ImageNet."""
 
 import hashlib
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -61,17 +62,16 @@ def _graph() -> bytes:
     # The name tells what must be in the file, so that one glance shows whether it is.
     start = f"efficientnet-lite0-{WEIGHTS[:8]}-{_GRAPH}-"
     folder = cache_folder()
-    for path in sorted(folder.glob(f"{start}*.onnx")):
-        data = path.read_bytes()
-        if path.name == _name(start, data):
-            return data
-        path.unlink(missing_ok=True)
+    with suppress(OSError):  # a cache that cannot be used only costs time
+        for path in sorted(folder.glob(f"{start}*.onnx")):
+            data = path.read_bytes()
+            if path.name == _name(start, data):
+                return data
+            path.unlink(missing_ok=True)
     data = efficientnet_lite0(read_tensors(_weights()))
-    try:
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / _name(start, data), data)
-    except OSError:
-        pass  # a cache that cannot be written only costs time
     return data
 
 

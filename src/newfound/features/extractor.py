@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from newfound.features.images import Source, UnreadableImageError, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
@@ -71,6 +72,8 @@ class Extractor(ABC):
         UnreadableImageError
             If any of them cannot be used.
         """
+        if isinstance(images, str | bytes | os.PathLike | np.ndarray | Image.Image):
+            raise ValueError("give a list of images, also of a single one")
         rows = []
         for place, extracted in enumerate(self.stream(images)):
             if extracted.row is None:

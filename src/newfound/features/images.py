@@ -1,7 +1,7 @@
 """Images from anywhere, checked before any network sees them."""
 
 import os
-import stat
+import threading
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.features.extras import missing
+from newfound.files import open_regular
 
 try:
     from PIL import Image, ImageOps, UnidentifiedImageError
@@ -21,6 +22,9 @@ Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 # Larger ones are refused before they are decoded. A picture of that size is 192 MB.
 LARGEST_PIXELS = 64_000_000
 LARGEST_FILE = 256 * 2**20
+# Larger ones than this are decoded one at a time, and made smaller at once, to save memory.
+LARGE_PIXELS = 16_000_000
+_one_large_at_a_time = threading.Lock()
 # What Pillow may try to read. Among those left out, some call other programs.
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
 # Names of formats that people have, that are not read, by where and how their files begin.
@@ -47,21 +51,14 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     newfound.features.images.UnreadableImageError: there is no such file
     """
     try:
-        # Opening a pipe would wait for its other end.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise UnreadableImageError(f"{_kind(status.st_mode)}, not a file")
-            if status.st_size > LARGEST_FILE:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > LARGEST_FILE:
                 raise UnreadableImageError(
-                    f"a file of {status.st_size / 2**20:,.0f} MB, more than the "
+                    f"a file of {size / 2**20:,.0f} MB, more than the "
                     f"{LARGEST_FILE / 2**20:.0f} MB that are read"
                 )
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                return file.read()
-        finally:
-            os.close(descriptor)
+            return file.read()
     except FileNotFoundError:
         is_link = Path(path).is_symlink()
         raise UnreadableImageError(
@@ -100,7 +97,9 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
     """
     if isinstance(source, np.ndarray):
         return _checked(_from_array(source), smallest)
-    opened = source.copy if isinstance(source, Image.Image) else None
+    if not isinstance(source, str | os.PathLike | bytes | Image.Image):
+        raise UnreadableImageError(f"not an image, but a {type(source).__name__}")
+    is_file = not isinstance(source, Image.Image)
     try:
         if isinstance(source, Image.Image):
             image = _checked(source, smallest)
@@ -112,16 +111,31 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
             raise UnreadableImageError(
                 "animated, or several pictures in one file: save the one you mean by itself"
             )
-        if opened is not None:
-            image = opened()  # the caller's own stays as it is
-        elif enough is not None and image.format == "JPEG":
+        if image.mode == "I" and image.format not in ("PNG", None):
+            raise UnreadableImageError("pixels of 32 bits: save it with 8 or 16")
+        if is_file and enough is not None and image.format == "JPEG":
             image.draft(None, (enough, enough))
-        image.load()
+        if image.width * image.height > LARGE_PIXELS:
+            with _one_large_at_a_time:
+                return _reduced(_converted(image, is_file), enough)
+        return _converted(image, is_file)
     except UnreadableImageError:
         raise
     except Exception as error:  # whatever a damaged file makes the decoders do
         raise UnreadableImageError(f"damaged or cut short ({error})") from error
+
+
+def _converted(image: Image.Image, is_file: bool) -> Image.Image:
+    """Return the image decoded, upright and RGB; one that was opened elsewhere stays as it is."""
+    image = image if is_file else image.copy()
+    image.load()
     return _eight_bit_rgb(_upright(image))
+
+
+def _reduced(image: Image.Image, enough: int | None) -> Image.Image:
+    """Return a large image with a side at least twice as long as is enough, if that is less."""
+    factor = 1 if enough is None else min(image.size) // (2 * enough)
+    return image.reduce(factor) if factor > 1 else image
 
 
 def _opened(data: bytes) -> Image.Image:
@@ -195,12 +209,3 @@ def _from_array(array: NDArray[Any]) -> Image.Image:
     if not array.size:
         raise UnreadableImageError("an empty array")
     return Image.fromarray(np.ascontiguousarray(array)).convert("RGB")
-
-
-def _kind(mode: int) -> str:
-    kinds = (
-        (stat.S_ISFIFO, "a named pipe"),
-        (stat.S_ISSOCK, "a socket"),
-        (stat.S_ISDIR, "a folder"),
-    )
-    return next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")

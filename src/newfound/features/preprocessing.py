@@ -56,14 +56,16 @@ class Preprocessing:
             isinstance(self.crop, int | float) and 0 < self.crop <= 1
         ):
             raise ValueError(f"crop must be above 0 and at most 1, or None, got {self.crop}")
-        if 0 in np.atleast_1d(self.scale):
-            raise ValueError("scale must not be 0: pixels are divided by it")
         shapes = ((),) if self.channels == "grey" else ((), (3,))
         for levels in (self.mean, self.scale):
-            if np.shape(levels) not in shapes or not np.isfinite(levels).all():
+            is_number = np.asarray(levels).dtype.kind in "if"
+            if not is_number or np.shape(levels) not in shapes or not np.isfinite(levels).all():
                 raise ValueError(
                     f"mean and scale must be a number, or one for each channel, got {levels}"
                 )
+
+        if 0 in np.atleast_1d(self.scale):
+            raise ValueError("scale must not be 0: pixels are divided by it")
 
     @property
     def height_width(self) -> tuple[int, int]:
