@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Measurement, show
-from benchmarks.streams import Frames, mnist, washington
+from benchmarks.streams import pixels, washington
 from newfound import IncrementalRidgeClassifierCV
 from newfound.choosing import paper_rule
+from newfound.datasets.rgbd import Frames
 from newfound.recoding import recoding_factors
 
 TITLE = "Choosing penalty and recoding inside the stream"
@@ -173,7 +174,7 @@ def _batch(X: Any, y: Any, rows: Any, test: Any) -> float:
 def _split(data: Frames, trial: int, per_test: int) -> tuple[Any, dict[str, Any], Any]:
     """Return a generator, training rows by category, and test rows: instances left out."""
     rng = np.random.default_rng(trial)
-    is_test = np.isin(data.instances, list(data.trials[trial]))
+    is_test = np.isin(data.objects, list(data.trials[trial]))
     train, test = {}, []
     for label in np.unique(data.categories).tolist():
         of_label = data.categories == label
@@ -207,7 +208,7 @@ def columns(trials: list[list[Found]]) -> list[Column]:
 
 
 def measure(trials: int = 10) -> Iterator[Measurement]:
-    digits, frames = mnist(), washington()
+    digits, frames = pixels(), washington()
     if digits is None or frames is None:
         print("NEWFOUND_DATA does not name the data: left out", file=sys.stderr)
         return
