@@ -27,6 +27,8 @@ class Data(NamedTuple):
 def load(per_class: int, tests_per_class: int = 40) -> Data:
     """Return real features with at most so many examples of each class."""
     frames = washington()
+    X: Floats
+    y: NDArray[Any]
     if frames is not None:
         name, X, y = "Washington RGB-D, EfficientNet-Lite0", frames.X, frames.categories
         is_test = np.isin(frames.objects, list(frames.trials[0]))

@@ -66,6 +66,15 @@ def printed(text: str) -> list[str]:
     return [line.partition("  #")[0].rstrip() for line in lines if start.match(line)]
 
 
+def test_what_pages_show_of_commands_that_need_no_photos_is_in_help_texts() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    helped = [line for name in COMMANDS for line in printed(newfound(name, "--help").out)]
+    for page in pages:
+        for line in printed(page.read_text()):
+            if line.startswith(("newfound reproduce", "newfound demo", "newfound bench")):
+                assert line in helped
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path) -> None:
     lines = printed(newfound(command, "--help").out)
@@ -87,7 +96,9 @@ def test_every_command_in_a_page_works_as_printed(
     page: str, prepared: Path, tmp_path: Path
 ) -> None:
     text = (ROOT / page).read_text()
-    lines = printed(text)
+    # What needs no photos is in a help text, too, and run there.
+    alone = ("newfound reproduce", "newfound demo", "newfound bench")
+    lines = [line for line in printed(text) if not line.startswith(alone)]
     if page == "docs/photos.md":  # tells a whole story, from nothing
         world = tmp_path
         (world / "examples").symlink_to(ROOT / "examples")

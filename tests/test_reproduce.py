@@ -1,5 +1,6 @@
 """The paper, reproduced: protocol, numbers, figures, and runs that can be broken off."""
 
+import itertools
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newfound.datasets.icubworld28 import DAYS
 from newfound.experiments import run as runs
 from newfound.experiments.bayes import DEVIATIONS, MEANS, agreement, boundary, learned
 from newfound.experiments.findings import findings, robot_findings
@@ -20,7 +22,7 @@ from newfound.experiments.studies import STUDIES, Study, digits_study
 from newfound.experiments.table import Cell, as_csv, as_json, as_markdown, cells, published
 from newfound.experiments.update_time import update_times
 from tests import oracles
-from tests.command_line import newfound
+from tests.command_line import newfound, write_pictures
 
 COUNTS = (1, 5, 10)
 
@@ -334,6 +336,31 @@ def test_missing_data_is_explained_without_a_traceback(
         assert done.code == 1
         assert "address  https://" in done.err
         assert "Traceback" not in done.err
+
+
+def test_icubworld28_is_studied_with_any_extractor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEWFOUND_DATA", str(tmp_path))
+    monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path / "cache"))
+    things = [(f"thing{number // 4}", f"thing{number}") for number in range(28)]
+    for day, part in itertools.product(DAYS, ("train", "test")):
+        for number, (category, thing) in enumerate(things):
+            seed = 10 * DAYS.index(day) + 5 * (part == "test")
+            folder = tmp_path / "icubworld28" / day / part / category / thing
+            write_pictures(folder, number, range(seed, seed + 3))
+    words = ("reproduce", "icubworld28", "--trials", 1, "--out", tmp_path, "--json")
+    done = newfound(*words, "--extractor", "pixels:size=8")
+    assert done.code in (0, 4), done.err
+    found = {
+        tuple(cell[name] for name in ("n_imb", "method", "measure")): cell
+        for cell in json.loads(done.out)
+    }
+    assert {count for count, _, _ in found} == {1, 5, 10}  # there are twelve of each to learn
+    assert found[5, "RC", "total"]["mean"] > 80
+    assert found[5, "RC", "total"]["paper_mean"] == 78.6
+    assert len(list((tmp_path / "cache").glob("icubworld28-*.npz"))) == 1
+    assert newfound("reproduce", "digits", "--extractor", "pixels").code == 1
 
 
 def test_optimal_boundaries_are_where_the_classes_are_equally_likely() -> None:

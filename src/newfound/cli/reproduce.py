@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from newfound.cli.options import Quiet
 from newfound.cli.talk import DONE, Talk, print_table, shown
 
 if TYPE_CHECKING:
@@ -30,7 +31,14 @@ Quick = Annotated[bool, typer.Option("--quick", help=f"{QUICK_TRIALS} trials, fo
 Out = Annotated[Path, typer.Option(help="Folder for reports: one below it for each data set.")]
 Seed = Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what went wrong.")]
+ExtractorName = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor",
+        help="What turns images into vectors, as for teach; for rgbd and icubworld28.",
+        show_default=False,
+    ),
+]
 
 
 def reproduce(
@@ -40,6 +48,7 @@ def reproduce(
     quick: Quick = False,
     out: Out = Path("results"),
     seed: Seed = 0,
+    extractor: ExtractorName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -57,7 +66,9 @@ def reproduce(
     if what == "bayes":
         _bayes(out / what, seed, as_json, talk)
         return
-    study, came = _run(what, trials, classes == "all", quick, out / what, seed, talk)
+    study = _study(what, extractor)
+    number = trials or (QUICK_TRIALS if quick else study.trials)
+    came = _run(study, number, classes == "all", out / what, seed, talk)
     if as_json:
         from newfound.experiments.table import as_json as table_as_json
 
@@ -68,24 +79,25 @@ def reproduce(
     raise typer.Exit(DONE if came.is_reproduced else NOT_REPRODUCED)
 
 
+def _study(what: str, extractor: str | None) -> "Study":
+    from newfound.experiments.studies import STUDIES
+
+    if extractor is None:
+        return STUDIES[what]()
+    from newfound.features.named import named
+
+    return STUDIES[what](named(extractor))
+
+
 def _run(
-    what: str,
-    trials: int | None,
-    all_classes: bool,
-    quick: bool,
-    folder: Path,
-    seed: int,
-    talk: Talk,
-) -> "tuple[Study, Outcome]":
+    study: "Study", trials: int, all_classes: bool, folder: Path, seed: int, talk: Talk
+) -> "Outcome":
     from newfound.experiments.report import outcome, write_report
     from newfound.experiments.run import begin, finished, jobs, run
-    from newfound.experiments.studies import STUDIES
     from newfound.experiments.update_time import update_times
 
-    study = STUDIES[what]()
-    number = trials or (QUICK_TRIALS if quick else study.trials)
     settings: dict[str, Any] = {
-        "study": what,
+        "study": study.name,
         "seed": seed,
         "rare": str(study.rare),
         "n_bal": study.n_bal,
@@ -95,15 +107,15 @@ def _run(
         "features": study.features,
     }
     begin(folder, settings)
-    todo = jobs(study, number, all_classes)
+    todo = jobs(study, trials, all_classes)
     for _ in talk.progress(run(study, todo, folder, seed), len(todo), study.title):
         pass
     keys = [job.key for job in todo]
     records = [record for record in finished(folder) if record["key"] in keys]
-    command = f"newfound reproduce {what} --trials {number}" + " --classes all" * all_classes
+    command = f"newfound reproduce {study.name} --trials {trials}" + " --classes all" * all_classes
     for undrawn in write_report(study, records, update_times(study), folder, command):
         talk.say(f"Left out: {undrawn}")
-    return study, outcome(study, records)
+    return outcome(study, records)
 
 
 def _print(study: "Study", came: "Outcome", talk: Talk) -> None:

@@ -22,6 +22,7 @@ PARTS = ("train", "test")
 class Shots(NamedTuple):
     """Images, with the object that each shows, the day, and whether it is meant for testing."""
 
+    root: Path
     files: list[Path]
     objects: list[str]  # such as cup/cup1
     days: list[str]
@@ -52,7 +53,7 @@ def icubworld28(root: str | os.PathLike[str] | None = None) -> Shots:
     folder = next((place for place in places if place.is_dir()), None)
     if folder is None:
         raise ORIGIN.missing("there is no such folder")
-    shots = Shots([], [], [], [])
+    shots = Shots(folder, [], [], [], [])
     for path in images_below(folder, Counter()):
         *above, category, thing, _ = ("", "", *path.relative_to(folder).parts)
         day = next((part for part in above if part in DAYS), None)

@@ -1,17 +1,14 @@
 """The RGB-D Object Dataset of the University of Washington: 300 objects of 51 categories."""
 
-import hashlib
-import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.datasets.looked_at import looked_at
 from newfound.datasets.missing import Origin
-from newfound.datasets.vectors_file import read_vectors, write_vectors
-from newfound.files import cache_folder
 
 if TYPE_CHECKING:
     from newfound.features import Extractor
@@ -66,8 +63,13 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
                 names = [str(name) for name in arrays["files"]]
             return _frames(np.ascontiguousarray(X), names, folder, "EfficientNet-Lite0, packed")
         if (folder / CROPS).is_dir():
-            X, names, features = _looked_at(folder / CROPS, extractor)
-            return _frames(X, names, folder, features)
+            from newfound.features import EfficientNetLite0
+
+            look = EfficientNetLite0(crop=None) if extractor is None else extractor
+            paths = (folder / CROPS).rglob("*_crop.png")
+            crops = sorted(path for path in paths if _CROP.fullmatch(path.name))
+            X = looked_at("rgbd", folder, crops, look)
+            return _frames(X, [path.name for path in crops], folder, str(look.identity))
     raise ORIGIN.missing(f"no {CROPS} folder with crops, and no packed features")
 
 
@@ -81,20 +83,3 @@ def _frames(X: NDArray[np.float32], names: list[str], folder: Path, features: st
     parts = (folder / TRIALS).read_text().split("trial")[1:]
     trials = [frozenset(set(part.split()) & known) for part in parts]
     return Frames(X, categories, objects, trials, features)
-
-
-def _looked_at(
-    folder: Path, extractor: "Extractor | None"
-) -> tuple[NDArray[np.float32], list[str], str]:
-    from newfound.features import EfficientNetLite0
-
-    extractor = EfficientNetLite0(crop=None) if extractor is None else extractor
-    crops = sorted(path for path in folder.rglob("*_crop.png") if _CROP.fullmatch(path.name))
-    names = [path.name for path in crops]
-    mark: Any = json.dumps([extractor.identity.to_json(), names]).encode()
-    kept = cache_folder() / f"rgbd-{hashlib.sha256(mark).hexdigest()[:16]}.npz"
-    if not kept.is_file():
-        vectors = extractor(crops)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_vectors(kept, vectors, None, names, [b""] * len(names))
-    return np.asarray(read_vectors(kept).vectors), names, str(extractor.identity)

@@ -154,7 +154,7 @@ def _draw(
     colours = {"naive": "#c0392b", "rebalanced": "#7f8c8d", "recoded": "#2062a8"}
     across, up = np.meshgrid(np.linspace(-1.5, 2.6, 220), np.linspace(-1.6, 1.6, 180))
     rows = fourier(np.column_stack([across.ravel(), up.ravel()]), seed)
-    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    figure = Figure(figsize=(11, 3.0), layout="constrained")
     for axis, (prior, learned_ones) in zip(figure.subplots(1, 3), models.items(), strict=True):
         X, y = sample(600, prior, np.random.default_rng(seed))
         axis.scatter(*X.T, s=3, c=np.where(y == 1, "#e1b12c", "#95a5a6"), alpha=0.5)
