@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from newfound import load
+from newfound import IncrementalRidgeClassifier, load
 from newfound.recogniser import Recogniser
 from tests.command_line import newfound, picture, write_pictures
 from tests.test_features import small_network
@@ -285,6 +285,116 @@ def test_vectors_of_another_extractor_are_refused(model: Path) -> None:
     assert model.read_bytes() == before
 
 
+def test_pipes_are_refused_and_not_waited_for(model: Path) -> None:
+    os.mkfifo("pipe.npz")
+    os.mkfifo("pipe.newfound")
+    done = newfound("predict", model, "pipe.npz", "new/000.png")
+    assert (done.code, "pipe.npz: a named pipe, not a file" in done.err) == (3, True)
+    assert done.out.startswith("new/000.png\t")
+    for command in (("inspect", "pipe.newfound"), ("teach", "pipe.newfound", "photos", *PIXELS)):
+        done = newfound(*command)
+        assert (done.code, "a named pipe, not a file" in done.err) == (1, True)
+
+
+def test_forgetting_all_through_a_link_removes_what_it_points_to(world: Path) -> None:
+    Path("real").mkdir()
+    newfound("teach", "real/m", "new", "--as", "jug", *PIXELS)
+    Path("link").symlink_to("real/m")
+    assert newfound("forget", "link", "new", "--as", "jug").code == 0
+    assert not Path("real/m").exists()
+
+
+def test_one_bad_name_does_not_keep_others_from_being_read(model: Path) -> None:
+    long = "a" * 300 + ".jpg"
+    Path("photos/cup/link.jpg").symlink_to("b" * 300)
+    done = newfound("predict", model, long, "nowhere.npz", "new/000.png")
+    assert done.code == 3
+    assert len(done.out.splitlines()) == 1
+    assert "file name too long" in done.err
+    assert "nowhere.npz: No such file" in done.err
+    done = newfound("teach", model, "photos")
+    assert (done.code, "Skipped 120 " in done.err) == (3, True)
+
+
+def test_colours_that_are_forced_do_not_change_data(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = newfound("predict", model, "new/000.png")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert newfound("predict", model, "new/000.png") == plain
+
+
+def test_a_network_is_not_taken_for_pixels(model: Path) -> None:
+    Path("net.onnx").write_bytes(small_network(["m", 3, 8, 8]))
+    done = newfound("predict", model, "new/000.png", "--extractor", "net.onnx")
+    assert (done.code, "this model was taught vectors of pixels" in done.err) == (1, True)
+
+
+def test_any_label_can_be_drawn_and_printed(world: Path) -> None:
+    odd = ["$x^$", os.fsdecode(b"bad\xff"), "☕", "two\nlines"]
+    for number, name in enumerate(odd):
+        write_pictures(world / "odd" / name, number, range(8))
+    assert newfound("teach", "m", "odd", *PIXELS).code == 0
+    assert newfound("evaluate", "m", "odd", "--plot", "p.png").code == 0
+    command = [sys.executable, "-m", "newfound", "inspect", "m"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert rb"\u2615" in done.stdout
+
+
+def test_closed_streams_are_survived(model: Path) -> None:
+    for line, code in (
+        (f"predict {model} - <&-", 2),
+        (f"predict {model} new/000.png >&-", 0),
+        (f"inspect {model} --json >&-", 0),
+    ):
+        command = ["bash", "-c", f"{sys.executable} -m newfound {line}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+
+
+def test_models_whose_labels_are_numbers_grow(world: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    IncrementalRidgeClassifier().fit(rows[:4], [1, 2, 1, 2]).save("n")
+    np.savez("more.npz", vectors=rows[4:], labels=np.array([2, 3]))
+    assert newfound("teach", "n", "more.npz").code == 0
+    assert newfound("rename", "n", "1", "5").code == 0
+    assert load("n").class_count_.tolist() == [2, 3, 1]
+    assert load("n").classes_.tolist() == [5, 2, 3]
+
+
+def test_what_does_not_go_together_is_said(model: Path) -> None:
+    rows = np.zeros((2, 7), dtype=np.float32)
+    np.savez("bare.npz", vectors=np.zeros((2, 64)))
+    np.savez("narrow.npz", vectors=rows, labels=np.array(["a", "a"]))
+    np.savez("odd.npz", vectors=rows, labels=np.array([["a"], ["a"]]))
+    newfound("features", "photos", "-o", "v.npz", *PIXELS)
+    for words, code, said in (
+        (("features", "v.npz", "bare.npz", "-o", "w.npz"), 1, "some of these have labels"),
+        (("teach", model, "v.npz", "narrow.npz"), 1, "vectors of 7 and of 64 features"),
+        (("teach", model, "odd.npz"), 3, "labels are not one text"),
+        (("features", "photos", "-o", "no/w.npz"), 2, "there is no folder no"),
+        (("teach", model, "photos/cup"), 2, "say with --as what they show"),
+    ):
+        done = newfound(*words)
+        assert (done.code, said in " ".join(done.err.split())) == (code, True), done
+
+
+def test_no_images_are_wrong_usage_everywhere(model: Path) -> None:
+    Path("empty").mkdir()
+    for command in ("teach", "predict", "evaluate", "forget"):
+        assert newfound(command, model, "empty").code == 2
+    assert newfound("features", "empty", "-o", "v.npz").code == 2
+
+
+def test_a_list_ended_by_nuls_is_taken_as_it_is(model: Path) -> None:
+    name = "cr\r\nlf.png"
+    shutil.copy("new/000.png", name)
+    done = newfound("predict", model, "-", "--json", stdin=name.encode() + b"\0")
+    assert json.loads(done.out)["file"] == name
+
+
 def test_vectors_of_two_extractors_are_not_mixed(model: Path) -> None:
     newfound("features", "photos", "-o", "a.npz", "--extractor", "pixels:size=8")
     newfound("features", "photos", "-o", "b.npz", "--extractor", "pixels:size=8,range=-1/1")
@@ -404,7 +514,7 @@ def test_vectors_without_an_origin_will_do(world: Path) -> None:
         (["inspect", "m"], 1, "There is no model"),
         (["teach", "m", "photos", "--extractor", "magic"], 1, "no extractor 'magic'"),
         (["teach", "m", "photos", "--wait", "-1"], 2, "Invalid value"),
-        (["teach", "no/such/folder/m", "photos", *PIXELS], 2, "no folder no/such/folder"),
+        (["teach", "no/such/folder/m", "photos", *PIXELS], 2, "no/such/folder"),
         (["nonsense"], 2, "No such command"),
     ],
 )

@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from newfound.features.images import as_rgb
 from newfound.features.named import named, remembered
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.torch_file import read_tensors
+from newfound.files import cache_folder
 from newfound.vectors import made_by
 
 PHOTOS = Path(skimage.__file__).parent / "data"
@@ -176,6 +178,22 @@ def test_a_cache_that_cannot_be_written_only_costs_time(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path / "file" / "below"))
     assert EfficientNetLite0().width == 1280
+
+
+def test_what_is_in_the_way_in_the_cache_only_costs_time(cache: Path) -> None:
+    (cache / f"efficientnet-lite0-{WEIGHTS[:8]}-1-folder.onnx").mkdir(parents=True)
+    assert EfficientNetLite0().width == 1280
+
+
+def test_users_without_a_home_have_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NEWFOUND_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+
+    def homeless(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert cache_folder().is_relative_to(tempfile.gettempdir())
 
 
 def test_several_at_once_make_one_cache(cache: Path) -> None:
@@ -355,6 +373,9 @@ def test_a_call_says_which_image_cannot_be_read() -> None:
     with pytest.raises(UnreadableImageError, match="image 1: an empty file"):
         Pixels()([np.zeros((8, 8), dtype=np.uint8), b""])
     assert Pixels(size=3)([]).shape == (0, 9)
+    for alone in ("a.jpg", Path("a.jpg"), b"", GREEN, Image.fromarray(GREEN)):
+        with pytest.raises(ValueError, match="give a list of images"):
+            Pixels()(alone)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_half_transparent_is_half_white() -> None:
         (encoded(SCENE, "PNG", save_all=True, append_images=[SCENE.rotate(180)]), "animated"),
         (encoded(SCENE, "TIFF", save_all=True, append_images=[SCENE]), "several pictures"),
         (encoded(Image.new("F", (9, 9)), "TIFF"), "floating point"),
-        (encoded(Image.new("I", (9, 9), 70000), "TIFF"), "more than 16 bits"),
+        (encoded(Image.new("I", (9, 9), 200), "TIFF"), "pixels of 32 bits"),
         (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC.*save it as JPEG"),
         (b"%PDF-1.7", "PDF"),
         (encoded(Image.new("1", (9, 9)), "XBM"), "not an image, or none of JPEG"),
@@ -223,6 +223,23 @@ def test_only_files_are_read_and_nothing_waits(tmp_path: Path) -> None:
     ):
         with pytest.raises(UnreadableImageError, match=reason):
             read_file(tmp_path / name)
+
+
+def test_large_images_are_made_smaller_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newfound.features.images.LARGE_PIXELS", 500)
+    data = encoded(SCENE.resize((400, 200)), "PNG")
+    small = as_rgb(data, enough=20)
+    assert small.size == (80, 40)  # twice what is enough
+    assert corners(small) == ((255, 0, 0), (0, 0, 255))
+    assert as_rgb(data).size == (400, 200)
+
+
+def test_what_is_nothing_like_an_image_is_said_to_be_none() -> None:
+    for thing in (None, 3, bytearray(b"x")):
+        with pytest.raises(
+            UnreadableImageError, match=f"not an image, but a {type(thing).__name__}"
+        ):
+            as_rgb(thing)  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF")
