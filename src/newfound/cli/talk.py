@@ -108,7 +108,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], number
         for line in lines:
             typer.echo("\t".join(line))
         return
-    table = Table()
+    table = Table(show_header=any(columns))
     for place, column in enumerate(columns):
         right = place >= len(columns) - numbers
         table.add_column(column, justify="right" if right else "left", overflow="fold")
