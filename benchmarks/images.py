@@ -5,6 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -112,8 +113,8 @@ def measure() -> Iterator[Measurement]:
         for (classes, each), recogniser in sizes.items():
             seconds = median(lesson(network, eight, recogniser) for _ in range(REPEATS))
             settle, saved = timed(recogniser.settle), Path(folder) / "m.newfound"
-            save = timed(lambda: recogniser.save(saved))  # noqa: B023
-            load = timed(lambda: Recogniser.load(saved))  # noqa: B023
+            save = timed(partial(recogniser.save, saved))
+            load = timed(partial(Recogniser.load, saved))
             yield Measurement(
                 f"an image for a model of {classes} classes of {each}, to one for an empty model",
                 seconds / empty,

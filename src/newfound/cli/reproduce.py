@@ -119,9 +119,9 @@ def _run(
 
 
 def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
-    from newfound.experiments.table import columns, lines
+    from newfound.experiments.table import COLUMNS, lines
 
-    print_table(columns(came.table), lines(came.table), 4)
+    print_table(COLUMNS, lines(came.table), 4)
     talk.say("Ours ± deviation; in brackets the paper's and the difference, ! out of tolerance.")
     for difference in study.differences:
         talk.say(f"Other than in the paper: {difference}")

@@ -95,9 +95,8 @@ def as_json(table: Sequence[Cell]) -> list[dict[str, Any]]:
     ]
 
 
-def columns(table: Sequence[Cell]) -> list[str]:
-    """Return the heads of the columns of `lines`."""
-    return ["n_imb", "accuracy", *(method for method in METHODS)]
+# The heads of the columns of `lines`.
+COLUMNS = ["n_imb", "accuracy", *METHODS]
 
 
 def lines(table: Sequence[Cell]) -> list[list[str]]:
@@ -118,5 +117,5 @@ def lines(table: Sequence[Cell]) -> list[list[str]]:
 
 def as_markdown(table: Sequence[Cell]) -> str:
     """Return the table as Markdown."""
-    head = [columns(table), ["---"] * len(columns(table))]
+    head = [COLUMNS, ["---"] * len(COLUMNS)]
     return "".join(f"| {' | '.join(row)} |\n" for row in [*head, *lines(table)])

@@ -89,7 +89,10 @@ def remembered(identity: Identity, network: str | None = None) -> Extractor:
     >>> remembered(pixels.identity).identity == pixels.identity
     True
     """
-    extractor = _remade(identity, network)
+    try:
+        extractor = _remade(identity, network)
+    except (TypeError, KeyError) as error:  # options that such an extractor does not have
+        raise ValueError(f"no extractor is {identity} ({error})") from error
     if extractor.identity != identity:
         raise ValueError(
             f"vectors of {identity} are needed, but this makes those of {extractor.identity}"
@@ -106,7 +109,8 @@ def _remade(identity: Identity, network: str | None) -> Extractor:
     if identity.name == "pixels":
         return Pixels(**options)
     if identity.name == DEFAULT:
-        return EfficientNetLite0(identity.output, crop=options["crop"])  # type: ignore[arg-type]
+        output: Any = identity.output
+        return EfficientNetLite0(output, crop=options["crop"])
     if network is None or not Path(network).is_file():
         raise ValueError(
             f"this model was taught vectors of {identity}: say where that network's file is, "
