@@ -223,5 +223,5 @@ def test_estimators_still_pickle() -> None:
     model = kitchen(class_weight="balanced")
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(copy.coef_, model.coef_, atol=1e-12)
-    assert copy.partial_fit(np.zeros((1, 8)), ["new"]).classes_[-1] == "new"
+    assert "new" in copy.partial_fit(np.zeros((1, 8)), ["new"]).classes_
     assert "new" not in model.classes_

@@ -184,9 +184,13 @@ def test_rows_forgotten_judge_no_further() -> None:
     model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
     model.predict(X)
     model.partial_fit(X[200:], y[200:])
-    assert model._selector.work is not None
+    begun = model._selector.work
+    assert begun is not None
     model.forget(X[:1], y[:1])
-    assert model._selector.work is None
+    work = model._selector.work
+    assert work is not None
+    assert work is not begun
+    assert not (work.voters == X[0]).all(axis=1).any()
 
 
 def test_an_untaught_model_says_so() -> None:
@@ -207,7 +211,9 @@ def test_a_seed_changed_in_mid_stream_counts_before_and_after_saving(tmp_path: P
     other = again(one, tmp_path)
     for model in (one, other):
         model.set_params(random_state=5).partial_fit(X[300:], y[300:])
-    assert contents(one, tmp_path) == contents(other, tmp_path)
+    for held, same in zip(one._held_rows(), other._held_rows(), strict=True):
+        np.testing.assert_array_equal(held, same)
+    np.testing.assert_array_equal(one.class_count_, other.class_count_)
 
 
 def test_an_all_zero_beginning_tells_nothing_about_the_scale() -> None:

@@ -17,13 +17,13 @@ X = RNG.normal(size=(240, 5))
 Y = RNG.choice(["mug", "cup", "jug"], 240)
 
 
-def test_classes_stand_in_order_of_arrival_and_sorted_within_a_call() -> None:
+def test_classes_are_sorted_whatever_the_order_of_arrival() -> None:
     model = IncrementalRidgeClassifier()
     model.partial_fit(X[:2], ["mug", "cup"])
     model.partial_fit(X[2:3], ["zebra"])
     model.partial_fit(X[3:6], ["bowl", "ant", "mug"])
-    assert model.classes_.tolist() == ["cup", "mug", "zebra", "ant", "bowl"]
-    assert model.class_count_.tolist() == [1, 2, 1, 1, 1]
+    assert model.classes_.tolist() == ["ant", "bowl", "cup", "mug", "zebra"]
+    assert model.class_count_.tolist() == [1, 1, 1, 2, 1]
     assert model.n_samples_seen_ == 6
 
 
@@ -99,7 +99,7 @@ def test_forgetting_everything_makes_a_model_new(class_weight: Any, at_once: boo
             model.forget(X[i : i + 1], Y[i : i + 1])
     with pytest.raises(NotFittedError):
         model.predict(X)
-    assert vars(model) == vars(clone(model))
+    assert model.__getstate__() == clone(model).__getstate__()
     model.partial_fit(X[:, :2], np.arange(240) % 2)
     other = IncrementalRidgeClassifier(class_weight=class_weight).fit(X[:, :2], np.arange(240) % 2)
     assert_same_scores(model, other, X[:, :2])
@@ -109,7 +109,7 @@ def test_a_model_left_with_announced_classes_only_is_new() -> None:
     model = IncrementalRidgeClassifier().partial_fit(X[:1], ["mug"], classes=["mug", "cup"])
     model.note = "mine"
     model.forget(X[:1], ["mug"])
-    assert {*vars(model)} == {*vars(IncrementalRidgeClassifier()), "note"}
+    assert {*model.__getstate__()} == {*vars(IncrementalRidgeClassifier()), "note"}
     assert model.partial_fit(X[:, :2], Y).classes_.tolist() == ["cup", "jug", "mug"]
 
 
@@ -176,7 +176,7 @@ def test_models_of_different_classes_merge_in_either_order(class_weight: Any) ->
     one, two = make(X, Y), make(other_rows, labels)
     merged, backwards = make(X, Y).merge(two), make(other_rows, labels).merge(one)
     assert merged.classes_.tolist() == ["cup", "jug", "mug", "urn", "vase"]
-    assert backwards.classes_.tolist() == ["cup", "urn", "vase", "jug", "mug"]
+    assert backwards.classes_.tolist() == ["cup", "jug", "mug", "urn", "vase"]
     assert_same_scores(merged, whole, X)
     assert_same_scores(backwards, whole, X)
     assert two.n_samples_seen_ == 240

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,11 @@ from newfound.candidates import Candidates
 from newfound.gram import Floats
 from newfound.inputs import checked_labels, checked_rows
 from newfound.labels import Labels, as_labels, join_labels
+from newfound.locks import Locked, locked
 from newfound.products import times
 from newfound.rebalancing import RebalancedSolver, solver_for
 from newfound.recoding import recoding_factors
+from newfound.selector import Selector
 from newfound.settings import ClassWeight, Settings, checked_settings
 from newfound.simplex import project_on_simplex
 from newfound.solver import NotTaughtError, RecursiveSolver
@@ -26,12 +28,38 @@ from newfound.vectors import Identity, made_by, same_extractor
 Solver = RecursiveSolver | RebalancedSolver
 
 
-class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
+# Rows of a question beyond which it is answered with a copy of the weights, while others learn.
+FEW_ROWS = 16
+
+
+class Scored(NamedTuple):
+    """Scores of rows, with the classes they are scores of."""
+
+    values: Floats  # shape (m, T)
+    labels: Labels  # sorted, shape (T,)
+    dtype: np.dtype[Any] | None  # of all rows taught
+
+
+class Taught(NamedTuple):
+    """What another model was taught, copied so that it may go on learning."""
+
+    statistics: Statistics
+    rows: Rows  # taught, but not part of the sums
+    labels: Labels  # theirs
+    feature_names: list[str] | None
+    extractor: Identity | None
+    selector: Selector | None = None
+
+
+class IncrementalRidgeClassifier(Locked, ClassifierMixin, BaseEstimator):
     """Ridge classifier that learns row by row, meets new classes, forgets and merges, exactly.
 
     At every moment its weights are those of ridge regression on one-hot targets over everything
     taught and not forgotten, with the column of each class scaled up the rarer it is (recoding).
     Learning a row takes O(d^2 + dT) time, and memory does not grow with what was seen.
+
+    Any number of threads may ask while others teach: an answer is that of before or of after a
+    call that learns, and such calls wait for each other. Hold `lock` to make several calls one.
 
     Parameters
     ----------
@@ -55,7 +83,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (T,)
-        Labels in order of first arrival; those that arrive in one call, sorted.
+        Labels, sorted, as scikit-learn's scorers expect. A class that arrives moves the columns
+        of those behind it, here and in all that is listed by class.
     class_count_ : ndarray of shape (T,)
         Number of examples of each class.
     coef_ : ndarray of shape (T, d)
@@ -102,6 +131,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
+    @locked
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and learn `X`, `y`.
 
@@ -122,6 +152,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, None, anew=True)
 
+    @locked
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn `X`, `y` on top of what is known, as if all had been there from the start.
 
@@ -146,6 +177,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, classes, anew=not hasattr(self, "_statistics"))
 
+    @locked
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
 
@@ -174,7 +206,9 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             statistics.position(label)
         index, _ = statistics.locate(y)
         self._take_out(rows, index)
-        return self._settle()
+        if self._settle().__sklearn_is_fitted__():
+            self._after_change()
+        return self
 
     def _take_out(self, rows: Rows, index: Index) -> None:
         """Forget rows (m, d) of classes `index` (m,), all or none."""
@@ -189,6 +223,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             candidates.discard()
             raise
 
+    @locked
     def forget_class(self, label: Any) -> Self:
         """Take back all examples of one class, exactly as if they had never been taught.
 
@@ -212,6 +247,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         self._derived[1].discard()
         return self._settle()
 
+    @locked
     def rename_class(self, old: Any, new: Any) -> Self:
         """Give a class another label; if a class has that label already, the two become one.
 
@@ -238,23 +274,38 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         >>> one = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
         >>> two = IncrementalRidgeClassifier().fit([[2.0]], ["jug"])
         >>> one.merge(two).classes_
-        array(['cup', 'mug', 'jug'], dtype='<U3')
+        array(['cup', 'jug', 'mug'], dtype='<U3')
         """
         if not isinstance(other, IncrementalRidgeClassifier):
             raise TypeError(f"can only merge with a model of newfound, got {type(other).__name__}")
-        theirs = getattr(other, "_statistics", None)
-        if theirs is None:
-            return self
-        names, extractor = common_names(self, other), common_extractor(self, other)
+        # One lock after the other: two models that merge each other would wait for ever.
+        theirs = other._copy_of_taught()
+        return self if theirs is None else self._merge(theirs)
+
+    @locked
+    def _merge(self, theirs: Taught) -> Self:
+        names, extractor = self._common_names(theirs), self._common_extractor(theirs)
         # On a copy, so that whatever goes wrong, this model stays whole.
         ours = copy.deepcopy(getattr(self, "_statistics", None))
         if ours is None:
-            ours = Statistics(theirs.width, per_class=self._settings().class_weight is not None)
-        ours.merge(theirs)
-        rows, labels = other._held_rows()
-        if len(rows):
-            ours.add(rows, *ours.locate(labels))
+            per_class = self._settings().class_weight is not None
+            ours = Statistics(theirs.statistics.width, per_class=per_class)
+        ours.merge(theirs.statistics)
+        if len(theirs.rows):
+            ours.add(theirs.rows, *ours.locate(theirs.labels))
         return self._adopt(ours, names, extractor)
+
+    @locked
+    def _copy_of_taught(self) -> Taught | None:
+        if not hasattr(self, "_statistics"):
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return Taught(
+            copy.deepcopy(self._statistics),
+            *self._held_rows(),
+            None if names is None else list(names),
+            self.extractor_,
+        )
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.
@@ -272,9 +323,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
         array(['mug'], dtype='<U3')
         """
-        statistics = self._taught()
-        winners = self._scores(X).argmax(axis=1)
-        answers: Labels = statistics.labels[winners]
+        scored = self._scored(X)
+        answers: Labels = scored.labels[scored.values.argmax(axis=1)]
         return answers
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -296,7 +346,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         >>> model.decision_function([[1.5]]).round(3)
         array([[0.167, 0.333, 0.5  ]])
         """
-        scores = self._scores(X).astype(self._taught().dtype)
+        scored = self._scored(X)
+        scores = scored.values.astype(scored.dtype)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -312,9 +363,10 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         array([[0.5, 0.5],
                [0. , 1. ]])
         """
-        scores = self._scores(X).astype(self._taught().dtype)
-        return project_on_simplex(scores)
+        scored = self._scored(X)
+        return project_on_simplex(scored.values.astype(scored.dtype))
 
+    @locked
     def novelty(self, X: ArrayLike) -> Floats:
         """Return how unlike everything taught each row of `X` is, in [0, 1), shape (m,).
 
@@ -334,6 +386,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         # h / (1 + h), in a form that survives an infinite h.
         return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
+    @locked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
 
@@ -355,31 +408,58 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         file_format.write(path, self._contents())
 
     @property
+    @locked
     def classes_(self) -> Labels:
-        """Labels in order of first arrival, shape (T,)."""
-        return self._taught().labels.copy()
+        """Labels, sorted, shape (T,)."""
+        return self._taught().sorted_labels.copy()
 
     @property
+    @locked
     def class_count_(self) -> Counts:
         """Number of examples of each class, shape (T,)."""
-        return self._taught().counts.copy()
+        statistics = self._taught()
+        return statistics.counts[statistics.order].copy()
 
     @property
+    @locked
     def n_samples_seen_(self) -> int:
         """Number of examples taught and not forgotten."""
         return self._taught().total
 
     @property
+    @locked
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
-        dtype, (solver, factors) = self._taught().dtype, self._answering()
-        return (solver.weights * factors).T.astype(dtype)
+        statistics, (solver, factors) = self._taught(), self._answering()
+        return (solver.weights * factors).T[statistics.order].astype(statistics.dtype)
 
     @property
+    @locked
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
-        dtype, (solver, factors) = self._taught().dtype, self._answering()
-        return (solver.intercept * factors).astype(dtype)
+        statistics, (solver, factors) = self._taught(), self._answering()
+        return (solver.intercept * factors)[statistics.order].astype(statistics.dtype)
+
+    @locked
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all at once for whoever asks meanwhile.
+
+        Parameters
+        ----------
+        **params : dict
+            By name.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().set_params(penalty=2.0).penalty
+        2.0
+        """
+        super().set_params(**params)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -400,6 +480,7 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._statistics
 
+    @locked
     def _take_note(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn `X`, `y` as `partial_fit` does, but put off all that only questions need."""
         return self._learn(X, y, None, anew=not hasattr(self, "_statistics"), put_off=True)
@@ -420,23 +501,27 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
             index, known = statistics.locate(everything)
             index = index[len(everything) - len(labels) :]
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self._restore(before)
             raise
         try:
             candidates.put_off = put_off
             self._take_in(rows, index, known)
         except BaseException:
             # The sums are as they were; what the solver has learned of the rows is not.
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self._restore(before)
             candidates.discard()
             raise
         finally:
             candidates.put_off = False
         if not put_off:
-            self._after_learning()
+            self._after_change()
         return self
+
+    def _restore(self, before: dict[str, Any]) -> None:
+        """Be as before."""
+        for name in set(self.__dict__) - set(before):
+            del self.__dict__[name]
+        self.__dict__.update(before)
 
     def _begin(self, rows: Rows, settings: Settings) -> None:
         """Be as new, about to learn these rows."""
@@ -447,8 +532,8 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
         self._derived[1].learn(rows, index, known)
         self._statistics.add(rows, index, known)
 
-    def _after_learning(self) -> None:
-        """Do what may be done once rows are safely learned: nothing, here."""
+    def _after_change(self) -> None:
+        """Do what may be done once rows are safely learned or forgotten: nothing, here."""
 
     def _settings(self) -> Settings:
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
@@ -527,30 +612,35 @@ class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Floats:
         """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
-        statistics, rows = self._taught(), checked_rows(self, X, reset=False)
-        solver, factors = self._answering()
-        if len(rows) == 1:
-            products = times(solver.weights.T, rows[0].astype(np.float64, copy=False))[None]
-        else:
-            products = rows @ solver.weights
-        scores: Floats = (products + solver.intercept) * factors
-        if not statistics.counts.all():
-            scores[:, statistics.counts == 0] = -np.inf
-        return scores
+        return self._scored(X).values
 
+    def _scored(self, X: Any) -> Scored:
+        with self.lock:
+            statistics, rows = self._taught(), checked_rows(self, X, reset=False)
+            solver, factors = self._answering()
+            weights, intercept = solver.weights, solver.intercept
+            counts, order = statistics.counts, statistics.order
+            labels, dtype = statistics.sorted_labels, statistics.dtype
+            if len(rows) == 1:
+                products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
+            elif len(rows) <= FEW_ROWS:
+                products = rows @ weights
+            else:  # long enough for others to wait, so on a copy, for weights change in place
+                weights = weights.copy(order="K")
+        if len(rows) > FEW_ROWS:
+            products = rows @ weights
+        scores: Floats = (products + intercept) * factors
+        if not counts.all():
+            scores[:, counts == 0] = -np.inf
+        return Scored(scores[:, order], labels, dtype)
 
-def common_names(
-    one: IncrementalRidgeClassifier, other: IncrementalRidgeClassifier
-) -> list[str] | None:
-    """Return the feature names of two models to be merged, or raise ValueError if they differ."""
-    names, others = (getattr(model, "feature_names_in_", None) for model in (one, other))
-    if names is not None and others is not None and list(names) != list(others):
-        raise ValueError("cannot merge: the two models were taught features of different names")
-    return list(names) if names is not None else others
+    def _common_names(self, theirs: Taught) -> list[str] | None:
+        """Return the feature names of two models to be merged, or raise ValueError."""
+        names, others = getattr(self, "feature_names_in_", None), theirs.feature_names
+        if names is not None and others is not None and list(names) != others:
+            raise ValueError("cannot merge: the two models were taught features of different names")
+        return list(names) if names is not None else others
 
-
-def common_extractor(
-    one: IncrementalRidgeClassifier, other: IncrementalRidgeClassifier
-) -> Identity | None:
-    """Return the extractor of two models to be merged, or raise ValueError if they differ."""
-    return same_extractor(one.extractor_, other.extractor_, "the other was taught those")
+    def _common_extractor(self, theirs: Taught) -> Identity | None:
+        """Return the extractor of two models to be merged, or raise ValueError if they differ."""
+        return same_extractor(self.extractor_, theirs.extractor, "the other was taught those")

@@ -151,10 +151,11 @@ class Recogniser:
             held back.
         """
         bound = self.unknown_above if unknown_above is None else unknown_above
-        recoded, novelty = self.model._scores(vectors), self.model.novelty(vectors)
-        order = np.argsort(-recoded, axis=1, kind="stable")[:, :top]
-        scores = project_on_simplex(recoded.astype(self.model._taught().dtype))
-        labels = self.model.classes_.tolist()
+        with self.model.lock:
+            scored, novelty = self.model._scored(vectors), self.model.novelty(vectors)
+        order = np.argsort(-scored.values, axis=1, kind="stable")[:, :top]
+        scores = project_on_simplex(scored.values.astype(scored.dtype))
+        labels = scored.labels.tolist()
         answers = []
         for best, row, strange in zip(
             order.tolist(), scores.tolist(), novelty.tolist(), strict=True

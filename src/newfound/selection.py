@@ -9,16 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from newfound import file_format
 from newfound.candidates import Candidates
 from newfound.choosing import Choice
-from newfound.classifier import (
-    IncrementalRidgeClassifier,
-    Solver,
-    common_extractor,
-    common_names,
-)
+from newfound.classifier import IncrementalRidgeClassifier, Solver, Taught
 from newfound.gram import Floats
 from newfound.held_back import HeldBack
 from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, as_labels
+from newfound.locks import locked
 from newfound.rebalancing import check_removal, solver_for
 from newfound.recoding import recoding_factors
 from newfound.selector import Selector, right_answers
@@ -131,6 +127,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
+    @locked
     def forget_class(self, label: Any) -> Self:
         """Take back all examples of one class, as `IncrementalRidgeClassifier.forget_class`.
 
@@ -145,6 +142,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             self._drop_traces()
         return self
 
+    @locked
     def rename_class(self, old: Any, new: Any) -> Self:
         """Give a class another label; if a class has that label already, the two become one.
 
@@ -176,27 +174,29 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         >>> one = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
         >>> two = IncrementalRidgeClassifierCV().fit([[2.0]], ["jug"])
         >>> one.merge(two).classes_
-        array(['cup', 'mug', 'jug'], dtype='<U3')
+        array(['cup', 'jug', 'mug'], dtype='<U3')
         """
-        if not isinstance(other, IncrementalRidgeClassifier) or not hasattr(other, "_statistics"):
-            return super().merge(other)
-        settings, names = self._selection_settings(), common_names(self, other)
-        extractor = common_extractor(self, other)
+        return super().merge(other)
+
+    @locked
+    def _merge(self, theirs: Taught) -> Self:
+        settings, names = self._selection_settings(), self._common_names(theirs)
+        extractor = self._common_extractor(theirs)
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
-        theirs = getattr(other, "_selector", None) or Selector(HeldBack(0), 0.0)
+        others = theirs.selector or Selector(HeldBack(0), 0.0)
         # On copies, so that whatever goes wrong, this model stays whole.
         statistics = copy.deepcopy(getattr(self, "_statistics", None))
         if statistics is None:
             per_class = settings.class_weight is not None
-            statistics = Statistics(other._statistics.width, per_class=per_class)
-        statistics.merge(other._statistics)
-        held, rows, labels = ours.held.merged(theirs.held).trimmed(ours.cap(settings))
+            statistics = Statistics(theirs.statistics.width, per_class=per_class)
+        statistics.merge(theirs.statistics)
+        held, rows, labels = ours.held.merged(others.held).trimmed(ours.cap(settings))
         if rows:
             statistics.add(np.array(rows), *statistics.locate(as_labels(labels)))
-        merged = Selector(held, ours.scale or theirs.scale)
+        merged = Selector(held, ours.scale or others.scale)
         merged.rescale(statistics, settings)
         merged.progress_key = merged.key(settings)
-        for part in (ours, theirs):
+        for part in (ours, others):
             if part.progress_key == merged.progress_key:
                 merged.progress.merge(part.progress)
         before = self.__dict__.copy()
@@ -204,12 +204,17 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             self._selector = merged
             return self._adopt(statistics, names, extractor)
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self._restore(before)
             raise
 
+    @locked
+    def _copy_of_taught(self) -> Taught | None:
+        theirs = super()._copy_of_taught()
+        return theirs and theirs._replace(selector=copy.deepcopy(self._selector))
+
+    @locked
     def reconsider(self) -> Self:
-        """Bring the choice of penalty and recoding up to date at the next question.
+        """Bring the choice of penalty and recoding up to date now.
 
         Otherwise a choice is kept until much more was taught, and then renewed piece by piece with
         every call that learns. After a long lesson, ask for it at once.
@@ -221,33 +226,40 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         array(['cup', 'mug'], dtype='<U3')
         """
         self._taught()
-        self._selector.reconsider(self._statistics, self._selection_settings())
+        settings = self._selection_settings()
+        self._selector.rescale(self._statistics, settings)
+        self._selector.reconsider(self._candidates(), settings)
         return self
 
     @property
+    @locked
     def class_count_(self) -> Counts:
         """Number of examples of each class, those held back included, shape (T,)."""
         statistics = self._taught()
-        return self._selector.counts(statistics)
+        return self._selector.counts(statistics)[statistics.order].copy()
 
     @property
+    @locked
     def n_samples_seen_(self) -> int:
         """Number of examples taught and not forgotten, those held back included."""
         return int(self.class_count_.sum())
 
     @property
+    @locked
     def penalty_(self) -> float:
         """The penalty chosen for now."""
         self._taught()
         return self._candidates().penalties[self._choice().penalty]
 
     @property
+    @locked
     def recoding_(self) -> Floats:
         """The recoding chosen for now, of each class, shape (T,)."""
-        self._taught()
-        return self._choice().recoding.copy()
+        order = self._taught().order
+        return self._choice().recoding[order].copy()
 
     @property
+    @locked
     def validation_scores_(self) -> dict[str, NDArray[np.float64]]:
         """How each candidate fares: columns of a table with one line for each.
 
@@ -271,6 +283,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
                 columns["what_if"] = np.tensordot(present, schedule.table.mean(axis=3), 1)
         return {name: np.asarray(column).ravel() for name, column in columns.items()}
 
+    @locked
     def plot_validation(self, ax: Any = None) -> Any:
         """Plot the accuracy of rare and of well-known classes against the recoding.
 
@@ -369,10 +382,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             if tested:
                 selector.count_tests(settings, tested, np.moveaxis(np.array(right), 2, 0))
 
-    def _after_learning(self) -> None:
+    def _after_change(self) -> None:
         settings, selector = self._selection_settings(), self._selector
-        if not selector.rescale(self._statistics, settings):
-            selector.advance(self._candidates(), settings)
+        selector.rescale(self._statistics, settings)
+        selector.advance(self._candidates(), settings)
 
     def _trim(self, settings: SelectionSettings) -> None:
         """Learn what is held back beyond what may be."""

@@ -24,7 +24,7 @@ USUAL_RECODING = 0.7
 # Rows of a class held back for the what-ifs where validation is progressive.
 FEW = 20
 # How often the occasion of a schedule must grow until a new one is begun, a piece with every call
-# that learns; and until a question waits for it.
+# that learns; and until such a call does all of it.
 RENEW, RENEW_NOW = 2.0, 4.0
 
 
@@ -51,6 +51,8 @@ class Selector:
     # plain: number of examples and place of the penalty, when it was last chosen without them.
     # revision: goes up whenever anything was learned or forgotten.
     # chosen: the last choice, with the revision, the candidates and the settings it was made for.
+    # tentative: a schedule that only questions needed, with revision and key; never more than a
+    #     cache, for what is asked must not change what is answered later.
 
     def __init__(self, held: HeldBack, scale: float) -> None:
         self.held = held
@@ -63,6 +65,7 @@ class Selector:
         self.plain: tuple[int, int] | None = None
         self.revision = 0
         self.chosen: tuple[int, Candidates, SelectionSettings, Choice] | None = None
+        self.tentative: tuple[int, Schedule] | None = None
 
     def penalties(self, settings: SelectionSettings) -> tuple[float, ...]:
         """Return the penalties of the candidates, rising."""
@@ -92,15 +95,11 @@ class Selector:
         self.revision += 1
         return True
 
-    def reconsider(self, statistics: Statistics, settings: SelectionSettings) -> None:
-        """Let the next question wait for a schedule that is due, instead of piece by piece."""
-        self.rescale(statistics, settings)
-        occasion = self._occasion(statistics, settings)
-        schedule = self.schedule
-        if schedule is not None and (
-            occasion is None or schedule.occasion.has_changed(occasion, RENEW)
-        ):
-            self.schedule = None
+    def reconsider(self, candidates: Candidates, settings: SelectionSettings) -> None:
+        """Renew a schedule that is due now, instead of piece by piece."""
+        occasion = self._occasion(candidates.statistics, settings)
+        if occasion is not None and self._is_stale(occasion, settings, RENEW):
+            self.schedule = self._worked_out(occasion, candidates, settings)
         self.work = self.chosen = None
         self.revision += 1
 
@@ -168,7 +167,7 @@ class Selector:
         if settings.rule != "what-if" or self._asks_what_if(settings):
             voting = self.voting(candidates, settings, settings.min_class_count)
         if voting is None and settings.rule == "what-if":
-            place = self._plain_penalty(candidates, settings, level)
+            place = self._plain_penalty(candidates, settings)
         elif voting is not None and settings.rule is None:
             place = int(first_best(voting.table[:, level].mean(axis=1), axis=0))
         elif voting is not None:
@@ -186,13 +185,23 @@ class Selector:
         return counts[(counts > 0) & ~self._is_known(statistics, settings)]
 
     def advance(self, candidates: Candidates, settings: SelectionSettings) -> None:
-        """Do a piece of the next schedule, if one is due."""
-        schedule, work = self.schedule, self.work
-        if schedule is None or not self._asks_what_if(settings):
+        """Renew what is due: a schedule that still serves a piece at a time, all else at once."""
+        statistics = candidates.statistics
+        occasion = self._occasion(statistics, settings)
+        if occasion is None:
+            self.work = None
+            if settings.rule == "what-if" and self._plain_is_due(statistics):
+                place = self._voted_penalty(candidates, settings)
+                self.plain = (statistics.total, place)
+                self.revision += 1
             return
-        if work is None or not work.still_fits(candidates.statistics.labels, self.key(settings)):
-            occasion = self._occasion(candidates.statistics, settings)
-            if occasion is None or not schedule.occasion.has_changed(occasion, RENEW):
+        if self._is_stale(occasion, settings, RENEW_NOW):
+            self.schedule, self.work = self._worked_out(occasion, candidates, settings), None
+            self.revision += 1
+            return
+        work = self.work
+        if work is None or not work.still_fits(statistics.labels, self.key(settings)):
+            if not self._is_stale(occasion, settings, RENEW):
                 self.work = None
                 return
             work = self._begin(occasion, candidates, settings)
@@ -208,24 +217,34 @@ class Selector:
         self, candidates: Candidates, settings: SelectionSettings
     ) -> Schedule | None:
         """Return the schedule there is, a new one if that is much too old, None if none can be."""
-        if not self._asks_what_if(settings):
-            return None
         occasion = self._occasion(candidates.statistics, settings)
         if occasion is None:
             return None
+        if not self._is_stale(occasion, settings, RENEW_NOW):
+            return self.schedule
+        if self.tentative is not None:
+            revision, schedule = self.tentative
+            if revision == self.revision and schedule.key == self.key(settings):
+                return schedule
+        schedule = self._worked_out(occasion, candidates, settings)
+        self.tentative = self.revision, schedule
+        return schedule
+
+    def _is_stale(self, occasion: Occasion, settings: SelectionSettings, factor: float) -> bool:
         schedule = self.schedule
-        if (
+        return (
             schedule is None
             or schedule.key != self.key(settings)
-            or schedule.occasion.has_changed(occasion, RENEW_NOW)
-        ):
-            # Through a local: questions may come from several threads.
-            work = self._begin(occasion, candidates, settings)
-            while not work.is_done:
-                work.advance(candidates)
-            self.schedule, self.work = work.schedule, None
-            return work.schedule
-        return schedule
+            or schedule.occasion.has_changed(occasion, factor)
+        )
+
+    def _worked_out(
+        self, occasion: Occasion, candidates: Candidates, settings: SelectionSettings
+    ) -> Schedule:
+        work = self._begin(occasion, candidates, settings)
+        while not work.is_done:
+            work.advance(candidates)
+        return work.schedule
 
     def _asks_what_if(self, settings: SelectionSettings) -> bool:
         # Where all classes weigh the same, there is nothing to recode.
@@ -236,7 +255,9 @@ class Selector:
         return enough & (self.held.counts(statistics.labels) > 1)
 
     def _occasion(self, statistics: Statistics, settings: SelectionSettings) -> Occasion | None:
-        """Return what a schedule would be made for; None while less than two classes are known."""
+        """Return what a schedule would be made for; None where there is nothing to ask what-if."""
+        if not self._asks_what_if(settings):
+            return None
         known = int(np.count_nonzero(self._is_known(statistics, settings)))
         if known < 2:
             return None
@@ -254,16 +275,23 @@ class Selector:
         labels, count = statistics.labels[known].tolist(), np.median(statistics.counts[known])
         return Work(self.key(settings), occasion, labels, self.held, int(count))
 
-    def _plain_penalty(self, candidates: Candidates, settings: SelectionSettings, at: int) -> int:
-        """Choose the penalty by all that are held back, now and then: they are few as yet."""
-        total = candidates.statistics.total
-        if self.plain is None or not self.plain[0] / RENEW < total < self.plain[0] * RENEW:
-            voting = self.voting(candidates, settings, 1)
-            place = 0
-            if voting is not None:
-                place = int(first_best(voting.table[:, at].mean(axis=1), axis=0))
-            self.plain = (total, place)
+    def _plain_penalty(self, candidates: Candidates, settings: SelectionSettings) -> int:
+        """Return the penalty chosen by all that are held back: they are few as yet."""
+        if self.plain is None or self._plain_is_due(candidates.statistics):
+            return self._voted_penalty(candidates, settings)
         return min(self.plain[1], len(candidates.solvers) - 1)
+
+    def _plain_is_due(self, statistics: Statistics) -> bool:
+        if self.plain is None:
+            return True
+        return not self.plain[0] / RENEW < statistics.total < self.plain[0] * RENEW
+
+    def _voted_penalty(self, candidates: Candidates, settings: SelectionSettings) -> int:
+        voting = self.voting(candidates, settings, 1)
+        if voting is None:
+            return 0
+        at = nearest(np.array(settings.recodings), USUAL_RECODING)
+        return int(first_best(voting.table[:, at].mean(axis=1), axis=0))
 
 
 def right_answers(

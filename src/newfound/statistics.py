@@ -61,6 +61,7 @@ class Statistics:
     # _cross[t] + _dropped[t]: sum of the rows of class t (X'Y, transposed), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
+    # _order: labels, the same sorted, and what sorts them; made anew for other labels.
     # _added_up: the sum of the Grams of all classes, and the counts it was made for: these are
     #     replaced, never changed, with every change of the sums. None: not made yet, or one Gram.
 
@@ -75,6 +76,17 @@ class Statistics:
         self._dropped = np.zeros((0, width))
         self._position: dict[Any, int] = {}
         self._added_up: tuple[Counts, Floats] | None = None
+        self._order: tuple[Labels, Labels, Index | slice] | None = None
+
+    @property
+    def sorted_labels(self) -> Labels:
+        """The classes, sorted, shape (T,); must not be written to."""
+        return self._sorted()[1]
+
+    @property
+    def order(self) -> Index | slice:
+        """What sorts classes: `labels[order]` is `sorted_labels`."""
+        return self._sorted()[2]
 
     @property
     def n_classes(self) -> int:
@@ -305,6 +317,15 @@ class Statistics:
         self._cross, self._dropped, self.dtype = cross.copy(), dropped.copy(), dtype
         if self.per_class:
             self.grams = [self._class_gram() for _ in labels]
+
+    def _sorted(self) -> tuple[Labels, Labels, Index | slice]:
+        order = self._order
+        if order is None or order[0] is not self.labels:  # which is replaced, never changed
+            places = np.argsort(self.labels, kind="stable")
+            is_sorted = bool((np.diff(places) == 1).all())
+            which = slice(None) if is_sorted else places
+            self._order = order = (self.labels, self.labels[places], which)
+        return order
 
     def _class_gram(self) -> Gram:
         # Beyond d/2 rows the rows of a class outgrow the triangle of its Gram.
