@@ -1,5 +1,6 @@
 """A model, and what it remembers of the images it was taught: what the command line works with."""
 
+import copy
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -40,6 +41,8 @@ class Answer(NamedTuple):
 
 class Recogniser:
     """A classifier that knows which images it was taught, and when to say "unknown".
+
+    Any number of threads may ask while others teach.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ class Recogniser:
     def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Learn vectors (m, d) with these labels, from images with these digests."""
         y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
-        with uninterrupted():
+        with self.model.lock, uninterrupted():
             self.model._take_note(vectors, y)
             self.unknown_above = None  # until all is settled anew
             for label, digest in zip(y.tolist(), marks, strict=True):
@@ -100,41 +103,48 @@ class Recogniser:
     def forget(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Take back vectors (m, d) that were taught with these labels."""
         y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
-        rows = [self._as_taught(row, label) for row, label in zip(vectors, y.tolist(), strict=True)]
-        with uninterrupted():
+        with self.model.lock, uninterrupted():
+            pairs = zip(vectors, y.tolist(), strict=True)
+            rows = [self._as_taught(row, label) for row, label in pairs]
             self.model.forget(Vectors(np.array(rows), vectors.extractor), y)
             for label, digest in zip(y.tolist(), marks, strict=True):
                 self.memory.remove(label, digest)
 
     def forget_class(self, label: Any) -> None:
         """Take back all that was taught with a label."""
-        with uninterrupted():
+        with self.model.lock, uninterrupted():
             self.model.forget_class(label)
             self.memory.drop(label)
 
     def rename(self, old: Any, new: Any) -> None:
         """Give a class another label; one that has it already takes it in."""
-        with uninterrupted():
+        with self.model.lock, uninterrupted():
             self.model.rename_class(old, new)
             if old != new:
                 self.memory.rename(old, new)
 
     def merge(self, other: "Recogniser") -> int:
         """Learn all that another was taught; return how many images both were: they count twice."""
-        with uninterrupted():
+        other = copy.deepcopy(other)  # which may go on learning, and may be merging this one
+        with self.model.lock, uninterrupted():
             self.model.merge(other.model)
             return self.memory.merge(other.memory)
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self.model.lock:
+            return copy.deepcopy(self.__dict__)
+
     def settle(self) -> None:
         """Bring the choice of parameters and the bound of the unknown up to date."""
-        self.unknown_above = None
-        if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
-            return
-        self.model.reconsider()
-        held, _ = self.model._held_rows()
-        if len(held) >= LEAST_HELD:
-            evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
-            self.unknown_above = bound_of_known(self.model.novelty(held[evenly]))
+        with self.model.lock:
+            self.unknown_above = None
+            if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
+                return
+            self.model.reconsider()
+            held, _ = self.model._held_rows()
+            if len(held) >= LEAST_HELD:
+                evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
+                self.unknown_above = bound_of_known(self.model.novelty(held[evenly]))
 
     def answers(
         self, vectors: Vectors, top: int = 1, unknown_above: float | None = None
@@ -150,8 +160,8 @@ class Recogniser:
             Novelty beyond which an image is not known. By default what was found out with examples
             held back.
         """
-        bound = self.unknown_above if unknown_above is None else unknown_above
         with self.model.lock:
+            bound = self.unknown_above if unknown_above is None else unknown_above
             scored, novelty = self.model._scored(vectors), self.model.novelty(vectors)
         order = np.argsort(-scored.values, axis=1, kind="stable")[:, :top]
         scores = project_on_simplex(scored.values.astype(scored.dtype))
@@ -170,12 +180,13 @@ class Recogniser:
 
         A model loaded that way and saved again has no memory of images.
         """
-        self.model._taught()
-        contents = self.model._contents()
-        memory = self.memory.packed(contents.statistics.labels.tolist())
-        if self.unknown_above is not None:
-            memory["unknown_above"] = np.array([self.unknown_above])
-        file_format.write(path, contents._replace(memory=memory))
+        with self.model.lock:
+            self.model._taught()
+            contents = self.model._contents()
+            memory = self.memory.packed(contents.statistics.labels.tolist())
+            if self.unknown_above is not None:
+                memory["unknown_above"] = np.array([self.unknown_above])
+            file_format.write(path, contents._replace(memory=memory))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Recogniser":
