@@ -15,6 +15,8 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 
 X, y = load_digits(return_X_y=True)
 X = X / 16
+
+
 def streamed(model: Any, X: Any, y: Any, order: Any) -> Any:
     """Teach classes one after the other, in this order, the last in single rows."""
     for label in order:
@@ -86,9 +88,7 @@ def test_the_recodings_of_classes_stand_in_their_order() -> None:
 def test_a_calibrated_stream_equals_a_calibrated_fit() -> None:
     models = (
         IncrementalRidgeClassifier().fit(X[:900], y[:900]),
-        streamed(
-            IncrementalRidgeClassifier(), X[:900], y[:900], [7, 3, 9, 0, 1, 2, 8, 5, 4, 6]
-        ),
+        streamed(IncrementalRidgeClassifier(), X[:900], y[:900], [7, 3, 9, 0, 1, 2, 8, 5, 4, 6]),
     )
     fitted, stream = (
         CalibratedClassifierCV(FrozenEstimator(model)).fit(X[900:1300], y[900:1300])

@@ -45,12 +45,12 @@ def threads_that_take_turns_often() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
-def together(*jobs: Callable[[], None]) -> None:
+def together(*jobs: Callable[[], object]) -> None:
     """Run jobs at the same time, from one start; raise what any of them raises."""
     raised: list[BaseException] = []
     start = threading.Barrier(len(jobs), timeout=PATIENCE)
 
-    def guarded(job: Callable[[], None]) -> None:
+    def guarded(job: Callable[[], object]) -> None:
         try:
             start.wait()
             job()
@@ -130,9 +130,7 @@ def test_predicting_needs_no_lock_of_the_users(rows: int) -> None:
                 model.partial_fit(row[None], [label])
             done.set()
 
-        def ask(
-            model: Any = model, done: threading.Event = done, allowed: Any = allowed
-        ) -> None:
+        def ask(model: Any = model, done: threading.Event = done, allowed: Any = allowed) -> None:
             while not done.is_set():
                 assert model.predict(Q).tolist() in allowed
                 assert np.isfinite(model.novelty(Q[:2])).all()

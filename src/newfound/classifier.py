@@ -347,7 +347,7 @@ class IncrementalRidgeClassifier(Locked, ClassifierMixin, BaseEstimator):
         array([[0.167, 0.333, 0.5  ]])
         """
         scored = self._scored(X)
-        scores = scored.values.astype(scored.dtype)
+        scores = in_precision(scored.values, scored.dtype)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -364,7 +364,7 @@ class IncrementalRidgeClassifier(Locked, ClassifierMixin, BaseEstimator):
                [0. , 1. ]])
         """
         scored = self._scored(X)
-        return project_on_simplex(scored.values.astype(scored.dtype))
+        return project_on_simplex(in_precision(scored.values, scored.dtype))
 
     @locked
     def novelty(self, X: ArrayLike) -> Floats:
@@ -431,14 +431,15 @@ class IncrementalRidgeClassifier(Locked, ClassifierMixin, BaseEstimator):
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
         statistics, (solver, factors) = self._taught(), self._answering()
-        return (solver.weights * factors).T[statistics.order].astype(statistics.dtype)
+        coefficients = (solver.weights * factors).T[statistics.order]
+        return in_precision(coefficients, statistics.dtype)
 
     @property
     @locked
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
         statistics, (solver, factors) = self._taught(), self._answering()
-        return (solver.intercept * factors)[statistics.order].astype(statistics.dtype)
+        return in_precision((solver.intercept * factors)[statistics.order], statistics.dtype)
 
     @locked
     def set_params(self, **params: Any) -> Self:
@@ -644,3 +645,18 @@ class IncrementalRidgeClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _common_extractor(self, theirs: Taught) -> Identity | None:
         """Return the extractor of two models to be merged, or raise ValueError if they differ."""
         return same_extractor(self.extractor_, theirs.extractor, "the other was taught those")
+
+
+def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:
+    """Return a copy of `values` in this precision, or in float64 if they leave its range.
+
+    >>> in_precision(np.array([1.0, 2.0]), np.dtype(np.float32)).dtype
+    dtype('float32')
+    >>> in_precision(np.array([1.0, 1e40]), np.dtype(np.float32)).dtype
+    dtype('float64')
+    """
+    if dtype == np.float32:
+        finite = values[np.isfinite(values)]
+        if np.abs(finite).max(initial=0.0) > np.finfo(np.float32).max:
+            dtype = None
+    return values.astype(np.float64 if dtype is None else dtype)

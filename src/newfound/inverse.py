@@ -14,6 +14,9 @@ PENDING_ROWS = {np.dtype(np.float64): 16, np.dtype(np.float32): 32}
 # How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
 COMING_MARGIN = 1e4
 GOING_MARGIN = 1e7
+# Diagonals of inverses that float32 can carry: its range is 1e-38 to 3e38, and entries beside the
+# diagonal, a million times smaller, count, too.
+SINGLE_RANGE = 1e-30, 1e30
 
 
 # Products of a symmetric matrix, by the dimension of what it is multiplied with.
@@ -40,6 +43,16 @@ LIMITS = {
 }
 
 
+def fits_single(diagonal: Floats) -> bool:
+    """Tell whether an inverse with such a diagonal, shape (d,), can be carried in float32.
+
+    >>> fits_single(np.array([1.0, 1e-3])), fits_single(np.array([1.0, 1e-44]))
+    (True, False)
+    """
+    least, most = SINGLE_RANGE
+    return bool(least < diagonal.min() and diagonal.max() < most)
+
+
 class Inverse:
     """The inverse of a positive definite matrix A, in float64 or in float32.
 
@@ -63,6 +76,7 @@ class Inverse:
 
     # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
     # diagonal: of matrix, at hand; not negative, whatever rounding did. largest: in it.
+    # is_at_home: whether its numbers are within the range of its precision.
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
@@ -147,6 +161,7 @@ class Inverse:
     def _note_diagonal(self) -> None:
         self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
         self.largest = float(self.diagonal.max())
+        self.is_at_home = not self.is_single or fits_single(self.diagonal)
 
     def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
         """Tell whether pivots are neither extreme nor made of rounding errors."""

@@ -5,12 +5,10 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Self, TypeVar, cast
 from weakref import WeakSet
 
-Given = ParamSpec("Given")
-Back = TypeVar("Back")
-Self = TypeVar("Self", bound="Locked")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 # Every lock there is, so that a process that forks can hold them all: a child has no other
 # threads, and what these were in the middle of changing would stay half changed in it.
@@ -53,28 +51,26 @@ class Locked:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[misc]
+            state = dict(cast(dict[str, Any], super().__getstate__()))
             del state["_lock"]
             # A copy, because it is written after the lock has been given back.
             return copy.deepcopy(state)
 
-    def __deepcopy__(self: Self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = memo[id(self)] = type(self).__new__(type(self))
         other.__dict__.update(self.__getstate__())
         return other
 
 
-def locked(
-    method: Callable[Concatenate[Self, Given], Back],
-) -> Callable[Concatenate[Self, Given], Back]:
+def locked(method: Method) -> Method:
     """Let a method hold the lock of its object."""
 
     @functools.wraps(method)
-    def holding(self: Self, *args: Given.args, **options: Given.kwargs) -> Back:
+    def holding(self: Locked, *args: Any, **options: Any) -> Any:
         with self.lock:
             return method(self, *args, **options)
 
-    return holding
+    return cast(Method, holding)
 
 
 def _hold_all() -> None:
@@ -99,6 +95,4 @@ def _release_all() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_hold_all, after_in_parent=_release_all, after_in_child=_release_all
-    )
+    os.register_at_fork(before=_hold_all, after_in_parent=_release_all, after_in_child=_release_all)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
 from newfound import file_format
-from newfound.classifier import IncrementalRidgeClassifier
+from newfound.classifier import IncrementalRidgeClassifier, in_precision
 from newfound.files import DIGEST_BYTES
 from newfound.interrupts import uninterrupted
 from newfound.labels import as_labels
@@ -164,7 +164,7 @@ class Recogniser:
             bound = self.unknown_above if unknown_above is None else unknown_above
             scored, novelty = self.model._scored(vectors), self.model.novelty(vectors)
         order = np.argsort(-scored.values, axis=1, kind="stable")[:, :top]
-        scores = project_on_simplex(scored.values.astype(scored.dtype))
+        scores = project_on_simplex(in_precision(scored.values, scored.dtype))
         labels = scored.labels.tolist()
         answers = []
         for best, row, strange in zip(

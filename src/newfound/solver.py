@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from newfound.gram import Floats, second_moment
-from newfound.inverse import COMING_MARGIN, Inverse
+from newfound.inverse import COMING_MARGIN, Inverse, fits_single
 from newfound.labels import Labels
 from newfound.normal_equations import is_definite, regularised, solve
 from newfound.products import add_outer, norm, times
@@ -108,7 +108,7 @@ class RecursiveSolver:
         if self._inverse is None or self._rebuild_is_cheaper(X) or not self._is_writeable():
             self.discard()
             return
-        if self._inverse.is_single and X.dtype != np.float32:
+        if self._inverse.is_single and not (X.dtype == np.float32 and self._inverse.is_at_home):
             self.rebuild(single=False)
         if self.statistics.total:
             self._watch(len(X))
@@ -185,7 +185,9 @@ class RecursiveSolver:
             # Not if the leverage of a usual row would be made of rounding errors.
             rounding = np.finfo(np.float32).eps * (squares @ matrix.diagonal())
             bearable = COMING_MARGIN * rounding < 1
-            single = statistics.dtype == np.float32 and bearable and not self._single_failed
+            fits = fits_single(matrix.diagonal())
+            single = statistics.dtype == np.float32 and bearable and fits
+            single = single and not self._single_failed
         self._weights = np.ascontiguousarray(solution.weights.T)
         self._intercept, self._mean = solution.intercept, solution.mean
         # Last, for it says that the rest is there: questions may come from several threads.
@@ -198,8 +200,9 @@ class RecursiveSolver:
     def _start(self, X: Rows) -> None:
         """Derive everything from no rows at all, in the precision of the first that come."""
         width = self.statistics.width
-        single = X.dtype == np.float32 and not self._single_failed
         identity = np.asfortranarray(np.eye(width) / self.penalty)
+        single = X.dtype == np.float32 and not self._single_failed
+        single = single and fits_single(identity.diagonal())
         self._inverse = Inverse(identity, np.float32 if single else np.float64)
         self._weights, self._intercept = np.zeros((0, width)), np.zeros(0)
         self._mean = np.zeros(width)
