@@ -55,17 +55,6 @@ def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> 
     assert "learn one, predict one (ms)" in done.stdout
 
 
-def test_without_matplotlib_the_demo_says_how_to_have_a_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.chdir(tmp_path)
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--json"])
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)["figure"] is None
-    assert "pip install 'newfound[plots]'" in done.stderr
-
-
 def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Path) -> None:
     (tmp_path / "demo.png").mkdir()
     done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])

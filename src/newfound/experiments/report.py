@@ -100,8 +100,8 @@ def _figures(
         if len({record["key"][0] for record in records}) > 1:
             captions["figure3.png"] = "Figure 3: each class rare in turn."
             draw_all_classes(records, study.title, folder / "figure3.png")
-    except ModuleNotFoundError:
-        return {}, ["figures, without matplotlib: pip install 'newfound[plots]'"]
+    except ModuleNotFoundError as error:
+        return {}, [str(error)]
     return captions, []
 
 
