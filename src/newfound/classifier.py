@@ -17,6 +17,7 @@ from newfound.labels import Labels, as_labels, join_labels
 from newfound.products import times
 from newfound.rebalancing import RebalancedSolver, solver_for
 from newfound.recoding import recoding_factors
+from newfound.representation import Representation
 from newfound.settings import ClassWeight, Settings, checked_settings
 from newfound.simplex import project_on_simplex
 from newfound.solver import NotTaughtError, RecursiveSolver
@@ -26,7 +27,7 @@ from newfound.vectors import Identity, made_by, same_extractor
 Solver = RecursiveSolver | RebalancedSolver
 
 
-class IncrementalRidgeClassifier(ClassifierMixin, BaseEstimator):
+class IncrementalRidgeClassifier(Representation, ClassifierMixin, BaseEstimator):
     """Ridge classifier that learns row by row, meets new classes, forgets and merges, exactly.
 
     At every moment its weights are those of ridge regression on one-hot targets over everything
