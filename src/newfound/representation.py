@@ -29,10 +29,11 @@ class Representation:
     its names. Among ours are weights, for which everything that is waiting would be solved.
     """
 
+    # Of the estimator: properties, so that they cannot have a type here.
     classes_: Any
     class_count_: Any
-    n_samples_seen_: int
-    n_features_in_: int
+    n_samples_seen_: Any
+    n_features_in_: Any
 
     def __dir__(self) -> Iterable[str]:
         return object.__dir__(self)
