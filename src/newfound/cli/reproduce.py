@@ -126,7 +126,7 @@ def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
     for difference in study.differences:
         talk.say(f"Other than in the paper: {difference}")
     for finding in came.findings:
-        talk.say(f"{'Yes' if finding.holds else 'NO'}: {finding.statement} ({finding.numbers})")
+        talk.say(f"{finding.verdict}: {finding.statement} ({finding.numbers})")
 
 
 def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
