@@ -16,6 +16,7 @@ from newfound.cli import app
 from newfound.datasets import digits
 from newfound.experiments.arrival_report import summarise
 from newfound.experiments.new_class import METHODS, Snapshot, arrivals, split
+from tests import clock as clocks
 from tests import oracles
 
 RUN = CliRunner()
@@ -112,6 +113,17 @@ def test_arrivals_measure_what_ridge_would(tmp_path: Path) -> None:
         assert snapshot.all == pytest.approx(right.mean())
         assert snapshot.new == pytest.approx(right[y[parts.test] == 8].mean())
         assert snapshot.known == pytest.approx(right[y[parts.test] != 8].mean())
+
+
+def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = clocks.Clock()
+    monkeypatch.setattr("newfound.experiments.new_class.perf_counter", clock)
+    monkeypatch.setattr("newfound.experiments.new_class.IncrementalRidgeClassifier", clock.timed())
+    seen = next(arrivals(*digits(), counts=[5], trials=1, n_known=20, n_test=5))
+    step = (clocks.LEARN + clocks.PREDICT + clocks.LOOK) / 1000
+    assert seen.step_seconds == pytest.approx([step] * 5)
 
 
 def test_summaries_are_means_and_deviations() -> None:

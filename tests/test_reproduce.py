@@ -21,6 +21,7 @@ from newfound.experiments.report import outcome
 from newfound.experiments.studies import STUDIES, Study, digits_study
 from newfound.experiments.table import Cell, as_csv, as_json, as_markdown, cells, published
 from newfound.experiments.update_time import update_times
+from tests import clock as clocks
 from tests import oracles
 from tests.command_line import newfound, write_pictures
 
@@ -442,7 +443,17 @@ def test_figure_one_is_drawn(tmp_path: Path) -> None:
     assert "recoded" in (tmp_path / "bayes" / "report.md").read_text()
 
 
-def test_update_times_are_measured_at_several_sizes(study: Study) -> None:
-    found = update_times(study)
-    assert [each["k"] for each in found] == [100, 1000]
-    assert all(each["update"] > 0 and each["retrain"] > 0 for each in found)
+def test_update_times_are_those_of_learning_one_and_predicting_one(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = clocks.Clock()
+    monkeypatch.setattr("newfound.experiments.update_time.perf_counter", clock)
+    monkeypatch.setattr(
+        "newfound.experiments.update_time.IncrementalRidgeClassifier", clock.timed()
+    )
+    update = clocks.LEARN + clocks.PREDICT + clocks.LOOK
+    retrain = clocks.FIT + clocks.PREDICT + clocks.LOOK
+    assert update_times(study) == [
+        {"k": k, "update": pytest.approx(update), "retrain": pytest.approx(retrain)}
+        for k in (100, 1000)
+    ]
