@@ -609,12 +609,13 @@ def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
             assert "--wait" in done.err
         assert model.read_bytes() == before
         assert newfound("predict", model, "new/000.png").code == 0  # reading needs no leave
-        words = ["teach", "m.newfound", "new", "--as", "jug", "--wait", "600"]
-        command = [sys.executable, "-m", "newfound", *words]
+        patient = ("teach", "m.newfound", "new", "--as", "jug", "--wait", "600")
+        command = [sys.executable, "-m", "newfound", *patient]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
             assert waiting.stderr is not None
             assert "waiting up to 600 s" in waiting.stderr.readline()
             holder.communicate("enough\n")
+            waiting.communicate()
         assert (holder.returncode, waiting.returncode) == (0, 0)
     assert inspected(model)["classes"]["jug"] == 5
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from newfound.datasets import MissingDataError, mnist
 from tests.command_line import Done, picture
 
 THEIRS = ("NEWFOUND_CACHE", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
@@ -73,3 +74,17 @@ def test_who_wants_telemetry_of_onnxruntime_keeps_it(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("ORT_DISABLE_TELEMETRY")
     runtime()
     assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
+
+
+def test_looking_for_mnist_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise OSError("no network in tests")
+
+    for name in ("NEWFOUND_DATA", "SCIKIT_LEARN_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", unreachable)
+    with pytest.raises(MissingDataError):
+        mnist()
+    assert not list(tmp_path.iterdir())
