@@ -20,6 +20,7 @@ from benchmarks import (
     step,
 )
 from benchmarks.common import Measurement, machine
+from newfound.extras import imported_from
 
 HERE = Path(__file__).parent
 FIGURE = HERE.parent / "docs" / "speed.png"
@@ -52,7 +53,8 @@ def table(title: str, measurements: list[Measurement]) -> str:
 
 def draw(measurements: list[Measurement], path: Path) -> None:
     """Draw time per step against examples seen, ours and the peers'."""
-    from matplotlib.figure import Figure
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
 
     lines: dict[str, list[tuple[float, float]]] = {}
     for found in measurements:

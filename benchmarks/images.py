@@ -10,16 +10,19 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-import onnxruntime
 import skimage
-from PIL import Image
 
 from benchmarks.common import Measurement, show, timed
 from newfound.cli.gather import Gathered, Item, _rows
 from newfound.cli.teach import _Lesson
+from newfound.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
 from newfound.features.efficientnet import _graph
+from newfound.features.onnx_network import runtime
 from newfound.recogniser import Recogniser
+
+with imported_from("vision"):
+    from PIL import Image
 
 TITLE = "Images: what teaching adds to the bare network"
 BATCH, BATCHES, REPEATS = 16, 18, 5
@@ -29,7 +32,7 @@ PHOTOS = ("chelsea.png", "coffee.png", "rocket.jpg", "motorcycle_left.png", "ast
 def bare(network: EfficientNetLite0) -> tuple[float, float]:
     """Return the network's seconds an image: each batch on all cores, and one batch on each."""
     batch = np.random.default_rng(0).normal(size=(BATCH, 3, 224, 224)).astype(np.float32)
-    together = onnxruntime.InferenceSession(_graph(), providers=["CPUExecutionProvider"])
+    together = runtime().InferenceSession(_graph(), providers=["CPUExecutionProvider"])
 
     def in_turn() -> None:
         for _ in range(BATCHES):

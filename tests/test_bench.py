@@ -1,28 +1,56 @@
-"""`newfound bench`: what it prints."""
+"""`newfound bench`: what it times, and what it prints."""
 
 import json
+import sys
+from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from newfound.cli import app
+from tests import clock as clocks
 
 RUN = CliRunner()
 SMALL = ["bench", "-d", "20", "-t", "3", "-n", "50", "--steps", "20"]
+STEP = clocks.LEARN + clocks.PREDICT + clocks.LOOK
 
 
-def test_bench_prints_what_a_step_takes() -> None:
-    done = RUN.invoke(app, SMALL)
-    assert done.exit_code == 0
-    assert "steps per second" in done.stdout
-    assert "times copying a d x d matrix" in done.stdout
-    assert "30 frames per second can be followed: yes" in done.stdout
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = clocks.Clock()
+    bench: Any = sys.modules["newfound.cli.bench"]
+    monkeypatch.setattr(bench, "perf_counter", clock)
+    monkeypatch.setattr("newfound.classifier.IncrementalRidgeClassifier", clock.timed())
 
 
-def test_bench_gives_numbers() -> None:
+@pytest.mark.usefixtures("clock")
+def test_a_step_is_to_learn_one_row_and_to_predict_one() -> None:
     numbers = json.loads(RUN.invoke(app, [*SMALL, "--json"]).stdout)
-    assert numbers["features"] == 20
-    assert numbers["percentile_99_ms"] >= numbers["median_ms"] > 0
-    assert numbers["steps_per_second"] > 0
+    assert numbers == {
+        "features": 20,
+        "classes": 3,
+        "known": 50,
+        "steps_per_second": pytest.approx(1000 / STEP),
+        "median_ms": pytest.approx(STEP),
+        "percentile_99_ms": pytest.approx(STEP),
+        "copies": pytest.approx(STEP / clocks.LOOK),
+        "follows_30_frames": True,
+    }
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(("predict", "follows"), [(5, "yes"), (50, "no")])
+def test_bench_prints_what_a_step_takes(
+    predict: int, follows: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clocks, "PREDICT", predict)
+    done = RUN.invoke(app, SMALL)
+    step = clocks.LEARN + predict + clocks.LOOK
+    assert done.exit_code == 0
+    assert f"  {1000 / step:.0f} steps per second\n" in done.stdout
+    assert f"  {step:.2f} ms a step, {step:.2f} ms at worst in 99 %\n" in done.stdout
+    assert f"  {step:.2f} times copying a d x d matrix\n" in done.stdout
+    assert f"30 frames per second can be followed: {follows}\n" in done.stdout
 
 
 def test_wrong_usage_is_said() -> None:

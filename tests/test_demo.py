@@ -16,6 +16,7 @@ from newfound.cli import app
 from newfound.datasets import digits
 from newfound.experiments.arrival_report import summarise
 from newfound.experiments.new_class import METHODS, Snapshot, arrivals, split
+from tests import clock as clocks
 from tests import oracles
 
 RUN = CliRunner()
@@ -53,17 +54,6 @@ def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> 
         row = " │ ".join(f"{100 * point['known']:.1f}" for point in points)
         assert row in done.stdout
     assert "learn one, predict one (ms)" in done.stdout
-
-
-def test_without_matplotlib_the_demo_says_how_to_have_a_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.chdir(tmp_path)
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--json"])
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)["figure"] is None
-    assert "pip install 'newfound[plots]'" in done.stderr
 
 
 def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Path) -> None:
@@ -123,6 +113,17 @@ def test_arrivals_measure_what_ridge_would(tmp_path: Path) -> None:
         assert snapshot.all == pytest.approx(right.mean())
         assert snapshot.new == pytest.approx(right[y[parts.test] == 8].mean())
         assert snapshot.known == pytest.approx(right[y[parts.test] != 8].mean())
+
+
+def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = clocks.Clock()
+    monkeypatch.setattr("newfound.experiments.new_class.perf_counter", clock)
+    monkeypatch.setattr("newfound.experiments.new_class.IncrementalRidgeClassifier", clock.timed())
+    seen = next(arrivals(*digits(), counts=[5], trials=1, n_known=20, n_test=5))
+    step = (clocks.LEARN + clocks.PREDICT + clocks.LOOK) / 1000
+    assert seen.step_seconds == pytest.approx([step] * 5)
 
 
 def test_summaries_are_means_and_deviations() -> None:

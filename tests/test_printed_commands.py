@@ -37,7 +37,7 @@ def run(line: str, folder: Path) -> Done:
         env={**os.environ, "PATH": PATH},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr)

@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from newfound import datasets as datasets
+    from newfound import features as features
     from newfound.classifier import IncrementalRidgeClassifier as IncrementalRidgeClassifier
     from newfound.file_format import ModelFileError as ModelFileError
     from newfound.model_file import load as load
@@ -18,16 +20,21 @@ _HOME = {
     "ModelFileError": "newfound.file_format",
     "load": "newfound.model_file",
 }
+_ROOMS = ("datasets", "features")
 __all__ = [
     "IncrementalRidgeClassifier",
     "IncrementalRidgeClassifierCV",
     "ModelFileError",
     "__version__",
+    "datasets",
+    "features",
     "load",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"newfound.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

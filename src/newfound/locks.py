@@ -67,7 +67,7 @@ def locked(method: Method) -> Method:
 
     @functools.wraps(method)
     def holding(self: Locked, *args: Any, **options: Any) -> Any:
-        with self.lock:
+        with self.__dict__.get("_lock") or self.lock:  # a property costs as much as the lock
             return method(self, *args, **options)
 
     return cast(Method, holding)

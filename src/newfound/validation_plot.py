@@ -6,6 +6,7 @@ import numpy as np
 
 from newfound.candidates import Candidates
 from newfound.choosing import Choice
+from newfound.extras import imported_from
 from newfound.selector import Selector
 from newfound.settings import SelectionSettings
 
@@ -20,13 +21,8 @@ def plot(
     ax: Any = None,
 ) -> Any:
     """Draw accuracy against recoding, with the choice marked; return the axes."""
-    try:
+    with imported_from("plots"):
         import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "plot_validation draws with matplotlib, which is not installed: "
-            "pip install 'newfound[plots]'"
-        ) from error
     if ax is None:
         _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     statistics, recodings = candidates.statistics, np.array(settings.recodings)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from newfound.cli.talk import shown
+from newfound.extras import imported_from
 
 
 def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
@@ -17,12 +18,8 @@ def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
     path : path
         Its suffix says in which format.
     """
-    try:
+    with imported_from("plots"):
         from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "no figure without matplotlib: pip install 'newfound[plots]'"
-        ) from error
     labels = sorted({label for label, _ in pairs})
     others = labels + sorted({other for _, other in pairs} - set(labels))
     counts = np.array([[pairs[label, other] for other in others] for label in labels])

@@ -96,8 +96,8 @@ def _saved_figure(summary: dict[str, Any], path: Path, talk: Console) -> str | N
         from newfound.experiments.arrival_report import draw
 
         draw(summary, path)
-    except ModuleNotFoundError:
-        talk.print("No figure without matplotlib: pip install 'newfound\\[plots]'")
+    except ModuleNotFoundError as error:
+        talk.print(f"No figure: {error}", markup=False, highlight=False, soft_wrap=True)
         return None
     except OSError as error:
         talk.print(f"The figure could not be saved: {error}", style="red", markup=False)

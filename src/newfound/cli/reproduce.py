@@ -114,7 +114,7 @@ def _run(
     records = [record for record in finished(folder) if record["key"] in keys]
     command = f"newfound reproduce {study.name} --trials {trials}" + " --classes all" * all_classes
     for undrawn in write_report(study, records, update_times(study), folder, command):
-        talk.say(f"Left out: {undrawn}")
+        talk.say(f"No figures: {undrawn}")
     return outcome(study, records)
 
 
@@ -126,13 +126,13 @@ def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
     for difference in study.differences:
         talk.say(f"Other than in the paper: {difference}")
     for finding in came.findings:
-        talk.say(f"{'Yes' if finding.holds else 'NO'}: {finding.statement} ({finding.numbers})")
+        talk.say(f"{finding.verdict}: {finding.statement} ({finding.numbers})")
 
 
 def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
     from newfound.experiments.bayes import reproduce_bayes
 
-    found = reproduce_bayes(folder, seed)
+    found, undrawn = reproduce_bayes(folder, seed)
     if as_json:
         typer.echo(json.dumps(found))
     else:
@@ -144,4 +144,6 @@ def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
         print_table(
             ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"], rows, 2
         )
-    talk.say(f"Figure 1 and report in {shown(folder)}")
+    if undrawn:
+        talk.say(f"No figure: {undrawn}")
+    talk.say(f"{'Report' if undrawn else 'Figure 1 and report'} in {shown(folder)}")

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import os
 import urllib.error
 import urllib.request
 import zlib
@@ -117,9 +118,12 @@ def _parsed(data: bytes) -> NDArray[np.uint8]:
 
 def _from_openml_cache() -> Mnist | None:
     """Return what scikit-learn's `fetch_openml("mnist_784")` has stored, if it has."""
-    from sklearn.datasets import fetch_openml, get_data_home
+    from sklearn.datasets import fetch_openml
 
-    stored = Path(get_data_home()) / "openml" / "openml.org"
+    # Where scikit-learn's get_data_home() is; asked for it, it would make the folder. Users
+    # without a home are no error here.
+    home = os.path.expanduser(os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data"))  # noqa: PTH111
+    stored = Path(home) / "openml" / "openml.org"
     if not stored.is_dir() or not any("mnist_784" in path.name for path in stored.rglob("*.gz")):
         return None
     try:

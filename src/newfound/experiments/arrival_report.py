@@ -6,6 +6,7 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 from newfound.experiments.new_class import Snapshot
+from newfound.extras import imported_from
 
 MEASURES = {"new": "the new class", "known": "the known classes", "all": "all classes"}
 # As in the paper: naive in red, recoded in blue.
@@ -46,8 +47,9 @@ def summarise(snapshots: Iterable[Snapshot]) -> dict[str, Any]:
 def draw(summary: dict[str, Any], path: Path) -> None:
     """Save a figure of the accuracies against the number of examples; needs matplotlib."""
     # The figure itself, not pyplot: half the time to import, and no window system asked for.
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import NullLocator
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import NullLocator
 
     figure = Figure(figsize=(9.6, 3.4), layout="constrained")
     axes = figure.subplots(1, len(MEASURES))

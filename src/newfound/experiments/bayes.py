@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.classifier import IncrementalRidgeClassifier
+from newfound.extras import imported_from
 from newfound.files import write_whole
 
 MEANS = np.array([[-1.0, 0.0], [1.0, 0.0]])
@@ -107,8 +108,16 @@ def agreement(models: Models, prior: float, seed: int) -> Any:
     }
 
 
-def reproduce_bayes(folder: Path, seed: int) -> list[dict[str, Any]]:
-    """Learn for each prior, draw Figure 1 and write numbers and a page into a folder."""
+def reproduce_bayes(folder: Path, seed: int) -> tuple[list[dict[str, Any]], str | None]:
+    """Learn for each prior, draw Figure 1 and write numbers and a page into a folder.
+
+    Returns
+    -------
+    found : list of dict
+        What was found for each prior.
+    undrawn : str or None
+        Why there is no figure, if there is none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     models = {prior: learned(prior, seed) for prior in PRIORS}
     found = [
@@ -126,6 +135,11 @@ def reproduce_bayes(folder: Path, seed: int) -> list[dict[str, Any]]:
         for each in found
         for name, agrees in each["agreement"].items()
     )
+    picture, undrawn = "![Optimal and learned boundaries](figure1.png)\n\n", None
+    try:
+        _draw(models, seed, folder / "figure1.png")
+    except ModuleNotFoundError as error:
+        picture, undrawn = "", str(error)
     page = f"""# Figure 1: what imbalance does to the optimal boundary, and recoding about it
 
 Two Gaussian classes, means (-1, 0) and (1, 0), deviations 1 and 0.3; the prior of the first
@@ -133,23 +147,22 @@ rises. The optimal boundaries are circles, computed exactly; those learned come 
 {SAMPLES:,} samples through {FEATURES} random Fourier features. The paper shows the optimal ones
 alone.
 
-![Optimal and learned boundaries](figure1.png)
-
-How often, in percent, a method answers as the optimal rule does, on points of both classes alike:
+{picture}How often, in percent, a method answers as the optimal rule does, on points of both
+classes alike:
 
 | prior | learned | standard rule | rebalanced rule |
 |---|---|---|---|
 {rows}"""
     write_whole(folder / "report.md", page.encode())
-    _draw(models, seed, folder / "figure1.png")
-    return found
+    return found, undrawn
 
 
 def _draw(
     models: dict[float, dict[str, IncrementalRidgeClassifier]], seed: int, path: Path
 ) -> None:
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Circle as Patch
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Circle as Patch
 
     colours = {"naive": "#c0392b", "rebalanced": "#7f8c8d", "recoded": "#2062a8"}
     across, up = np.meshgrid(np.linspace(-1.5, 2.6, 220), np.linspace(-1.6, 1.6, 180))

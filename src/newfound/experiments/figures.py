@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.experiments.run import RECODINGS
+from newfound.extras import imported_from
 
 # As in the paper: naive in red, recoded in blue.
 COLOURS = {"N": "#c0392b", "RC": "#2062a8"}
@@ -29,8 +30,9 @@ def _values(records: Sequence[Any], method: str, measure: str) -> tuple[list[int
 
 def draw_recodings(records: Sequence[dict[str, Any]], title: str, path: Path) -> None:
     """Draw Figure 2: the rare class (top) and the others (bottom) as recoding goes from 0 to 1."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
+    with imported_from("plots"):
+        from matplotlib import colormaps
+        from matplotlib.figure import Figure
 
     full = [record for record in records if record["key"][2]]
     figure = Figure(figsize=(6.0, 6.4), layout="constrained")
@@ -55,7 +57,8 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
 
     Bands are one standard deviation over trials, each trial averaged over its classes.
     """
-    from matplotlib.figure import Figure
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
 
     trials = sorted({record["key"][1] for record in records})
     figure = Figure(figsize=(10.5, 3.4), layout="constrained")

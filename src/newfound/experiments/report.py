@@ -24,8 +24,8 @@ class Outcome(NamedTuple):
 
     table: list[Cell]
     findings: list[Finding]
-    # Where features are the paper's: whether all cells are as published; elsewhere whether its
-    # findings hold. True for what is not in the paper.
+    # Where features are the paper's: whether all cells are as published; elsewhere whether none
+    # of its findings is denied. True for what is not in the paper.
     is_reproduced: bool
 
 
@@ -35,12 +35,12 @@ def outcome(study: Study, records: Sequence[dict[str, Any]]) -> Outcome:
     trials = sum(record["key"][2] for record in records)
     found = findings(table, trials)
     if study.published not in (None, "mnist"):
-        found += robot_findings(table)
+        found += robot_findings(table, trials)
     if study.published is None:
         return Outcome(table, found, True)
     if study.comparable:
         return Outcome(table, found, all(cell.is_as_published for cell in table))
-    return Outcome(table, found, all(finding.holds for finding in found))
+    return Outcome(table, found, all(finding.holds is not False for finding in found))
 
 
 def machine() -> dict[str, Any]:
@@ -100,8 +100,8 @@ def _figures(
         if len({record["key"][0] for record in records}) > 1:
             captions["figure3.png"] = "Figure 3: each class rare in turn."
             draw_all_classes(records, study.title, folder / "figure3.png")
-    except ModuleNotFoundError:
-        return {}, ["figures, without matplotlib: pip install 'newfound[plots]'"]
+    except ModuleNotFoundError as error:
+        return {}, [str(error)]
     return captions, []
 
 
@@ -115,7 +115,7 @@ def _page(
 ) -> str:
     differences = "".join(f"- {difference}\n" for difference in study.differences)
     statements = "".join(
-        f"- {'yes' if finding.holds else '**no**'}: {finding.statement} ({finding.numbers})\n"
+        f"- {finding.verdict}: {finding.statement} ({finding.numbers})\n"
         for finding in came.findings
     )
     marked = [cell for cell in came.table if not cell.is_as_published]

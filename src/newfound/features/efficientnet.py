@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from newfound.extras import missing
 from newfound.features.efficientnet_graph import efficientnet_lite0
-from newfound.features.extras import missing
 from newfound.features.onnx_network import OnnxExtractor
 from newfound.features.torch_file import read_tensors
 from newfound.files import cache_folder, write_whole
@@ -82,7 +82,7 @@ def _name(start: str, data: bytes) -> str:
 def _weights() -> bytes:
     spec = find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
-        raise missing(_PACKAGE)
+        raise missing(_PACKAGE, "vision")
     path = Path(spec.origin).parent / "models" / f"efficientnet-lite0-{WEIGHTS[:8]}.pth"
     data = path.read_bytes()
     found = hashlib.sha256(data).hexdigest()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.features.extras import vision
+from newfound.extras import imported_from
 
 SIZE = 224
 # Repeats, stride, expansion, as in Table 1 of the paper (Tan and Le, 2019); kernels and channels
@@ -22,14 +22,16 @@ class _Graph:
     """An ONNX graph being written, one layer after the other."""
 
     def __init__(self, weights: Weights) -> None:
+        with imported_from("vision"):
+            from onnx import helper, numpy_helper
         self.weights = weights
-        self.helper = vision("onnx.helper")
+        self.helper = helper
+        self.to_tensor = numpy_helper.from_array
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def constant(self, name: str, values: NDArray[Any]) -> str:
-        tensor = vision("onnx.numpy_helper").from_array(np.ascontiguousarray(values), name)
-        self.constants.append(tensor)
+        self.constants.append(self.to_tensor(np.ascontiguousarray(values), name))
         return name
 
     def node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
@@ -86,7 +88,9 @@ def efficientnet_lite0(weights: Weights) -> bytes:
     weights : mapping of str to ndarray
         The state dict of the PyTorch port, by its own names.
     """
-    graph, helper = _Graph(weights), vision("onnx.helper")
+    with imported_from("vision"):
+        from onnx import TensorProto, checker, helper
+    graph = _Graph(weights)
     for name, value in (("zero", 0.0), ("six", 6.0)):
         graph.constant(name, np.array(value, dtype=np.float32))
     x = graph.convolution("images", "_conv_stem", "_bn0", height=SIZE, stride=2)
@@ -100,9 +104,8 @@ def efficientnet_lite0(weights: Weights) -> bytes:
     graph.node("Flatten", [graph.node("GlobalAveragePool", [x], "pool")], "features", axis=1)
     fc = [graph.constant(f"_fc.{part}", weights[f"_fc.{part}"]) for part in ("weight", "bias")]
     graph.node("Gemm", ["features", *fc], "logits", transB=1)
-    real = vision("onnx").TensorProto.FLOAT
     images, features, logits = (
-        helper.make_tensor_value_info(name, real, ["m", *shape])
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["m", *shape])
         for name, shape in (("images", [3, SIZE, SIZE]), ("features", [1280]), ("logits", [1000]))
     )
     made = helper.make_graph(
@@ -114,6 +117,6 @@ def efficientnet_lite0(weights: Weights) -> bytes:
         ir_version=_IR_VERSION,
         opset_imports=[helper.make_opsetid("", _OPSET)],
     )
-    vision("onnx.checker").check_model(model)
+    checker.check_model(model)
     data: bytes = model.SerializeToString(deterministic=True)
     return data

@@ -8,14 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
 
-from newfound.features.extras import missing
 from newfound.files import open_regular
-
-try:
-    from PIL import Image, ImageOps, UnidentifiedImageError
-except ModuleNotFoundError as error:
-    raise missing("PIL") from error
 
 Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 

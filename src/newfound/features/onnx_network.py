@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.extras import imported_from
 from newfound.features.extractor import Extractor
-from newfound.features.extras import vision
 from newfound.features.preprocessing import Levels, Preprocessing, Size
 from newfound.vectors import Identity
 
@@ -101,7 +101,8 @@ def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
     outputs = [each.name for each in session.get_outputs()]
     if output is None or output in outputs:
         return session, output or outputs[0]
-    onnx = vision("onnx")
+    with imported_from("vision"):
+        import onnx
     model = onnx.load_from_string(data)
     inner = [name for node in model.graph.node for name in node.output if name]
     if output not in inner:
@@ -112,13 +113,25 @@ def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
     return _session(model.SerializeToString()), output
 
 
+def runtime() -> Any:
+    """Return onnxruntime, which keeps no record of its use unless the user wants that.
+
+    Left to itself, it writes an id of the device and events to be sent into the user's home. It
+    reads this setting while it is imported, and never again.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    with imported_from("vision"):
+        import onnxruntime
+    return onnxruntime
+
+
 def _session(data: bytes) -> Any:
-    runtime = vision("onnxruntime")
-    options = runtime.SessionOptions()
+    onnxruntime = runtime()
+    options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # images are spread over cores, not parts of one
     options.log_severity_level = 3
     try:
-        return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise ValueError(f"not a network that onnxruntime can run: {error}") from error
 

@@ -1,0 +1,54 @@
+"""Numbers in the docs that are constants of the code: change one, and the other has to follow."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from newfound.features import Extractor, Pixels
+from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
+from newfound.files import DIGEST_BYTES
+from newfound.gram import BLOCK_ROWS
+from newfound.inverse import GOING_MARGIN, LIMITS
+from newfound.solver import CHECK_EVERY, DRIFT_GROWTH
+
+DOCS = Path(__file__).parent.parent / "docs"
+DOUBLE, SINGLE = LIMITS[np.dtype(np.float64)], LIMITS[np.dtype(np.float32)]
+IN_WORDS = {10.0: "ten", 1e6: "a million", 1e7: "ten million", 1e8: "a hundred million"}
+
+
+def power(number: float) -> str:
+    """Return a power of ten as the docs write it: 1e5, not 1e+05."""
+    return f"{number:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        ("mathematics.md", f"Rows wait until {BLOCK_ROWS} of them can be added by one pass"),
+        ("mathematics.md", f"That leaves N = n / {BLOCK_ROWS} additions"),
+        ("solver.md", f"every {CHECK_EVERY} rows learned or forgotten"),
+        ("solver.md", f"{power(DOUBLE.drift)}, or {IN_WORDS[DRIFT_GROWTH]} times what the same"),
+        ("solver.md", f"If the drift passes {power(SINGLE.drift)} there"),
+        (
+            "solver.md",
+            f"| {power(DOUBLE.stiff_pivot)}: stiff | {power(SINGLE.stiff_pivot)}: stiff |",
+        ),
+        (
+            "solver.md",
+            f"| {power(DOUBLE.largest_pivot)}: refused | {power(SINGLE.largest_pivot)}: refused |",
+        ),
+        (
+            "solver.md",
+            f"{power(DOUBLE.smallest_pivot)}, or {IN_WORDS[GOING_MARGIN]} times its own rounding "
+            f"error: refused | {power(SINGLE.smallest_pivot)}, or the same: refused",
+        ),
+        ("model-file.md", f"the first {DIGEST_BYTES} bytes of the SHA-256 of each image"),
+        ("features.md", f"more than {LARGEST_PIXELS // 1_000_000} million pixels"),
+        ("features.md", f"files beyond {LARGEST_FILE // 2**20} MB"),
+        ("features.md", f"below {Extractor.smallest} pixels ({Pixels.smallest}, for `Pixels`)"),
+    ],
+)
+def test_a_number_in_the_docs_is_that_of_the_code(page: str, sentence: str) -> None:
+    text = " ".join((DOCS / page).read_text().split())
+    assert sentence in text
