@@ -18,11 +18,8 @@ from newfound.locks import Locked, locked
 from newfound.products import times
 from newfound.rebalancing import RebalancedSolver, solver_for
 from newfound.recoding import recoding_factors
-<<<<<<< HEAD
-from newfound.selector import Selector
-=======
 from newfound.representation import Representation
->>>>>>> mend-c
+from newfound.selector import Selector
 from newfound.settings import ClassWeight, Settings, checked_settings
 from newfound.simplex import project_on_simplex
 from newfound.solver import NotTaughtError, RecursiveSolver
@@ -32,7 +29,6 @@ from newfound.vectors import Identity, made_by, same_extractor
 Solver = RecursiveSolver | RebalancedSolver
 
 
-<<<<<<< HEAD
 # Rows of a question beyond which it is answered with a copy of the weights, while others learn.
 FEW_ROWS = 16
 
@@ -56,10 +52,7 @@ class Taught(NamedTuple):
     selector: Selector | None = None
 
 
-class IncrementalRidgeClassifier(Locked, ClassifierMixin, BaseEstimator):
-=======
-class IncrementalRidgeClassifier(Representation, ClassifierMixin, BaseEstimator):
->>>>>>> mend-c
+class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEstimator):
     """Ridge classifier that learns row by row, meets new classes, forgets and merges, exactly.
 
     At every moment its weights are those of ridge regression on one-hot targets over everything
