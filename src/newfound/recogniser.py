@@ -1,6 +1,8 @@
 """A model, and what it remembers of the images it was taught: what the command line works with."""
 
 import os
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +14,7 @@ from newfound import file_format
 from newfound.classifier import IncrementalRidgeClassifier
 from newfound.files import DIGEST_BYTES
 from newfound.interrupts import uninterrupted
-from newfound.labels import as_labels
+from newfound.labels import Labels, as_labels
 from newfound.memory import Memory
 from newfound.model_file import from_contents
 from newfound.selection import IncrementalRidgeClassifierCV
@@ -63,6 +65,8 @@ class Recogniser:
     # model: the classifier.
     # memory: which images it was taught under which label.
     # unknown_above: novelty beyond which an image is called unknown; None: none is.
+    # _names: the labels that it was made for, and each of them by how it is written, exactly and
+    #     with accents composed.
 
     def __init__(
         self, model: IncrementalRidgeClassifier | None = None, *, lean: bool = False
@@ -72,6 +76,7 @@ class Recogniser:
         self.model = model
         self.memory = Memory()
         self.unknown_above: float | None = None
+        self._names: tuple[Labels | None, dict[str, Any], dict[str, list[Any]]] = None, {}, {}
 
     @property
     def is_taught(self) -> bool:
@@ -79,14 +84,32 @@ class Recogniser:
         return self.model.__sklearn_is_fitted__()
 
     def label(self, text: str) -> Any:
-        """Return the label that a text stands for: a class whose label is a number has a name."""
+        """Return the label that a text stands for, of a class that is known or of a new one.
+
+        The text is a class's label as it is written, or differs in how its accents are. Where
+        labels are numbers or booleans, a new label is one too, if the text is.
+
+        Raises
+        ------
+        ValueError
+            If it could mean several classes.
+        """
+        composed = unicodedata.normalize("NFC", text)
         if not self.is_taught:
-            return text
-        labels = self.model.classes_
-        known = {str(label): label for label in labels.tolist()}
-        if text not in known and labels.dtype.kind in "iu" and text.lstrip("-").isdecimal():
-            return int(text)
-        return known.get(text, text)
+            return composed
+        labels = self.model._taught().labels
+        named_for, exact, similar = self._names
+        if named_for is not labels:  # the sums replace their labels, and never change them
+            self._names = named_for, exact, similar = labels, *_names(labels)
+        if text in exact:
+            return exact[text]
+        meant = similar.get(composed, [])
+        if len(meant) > 1:
+            raise ValueError(
+                f"{text} could mean {len(meant)} classes that differ in how accents are written: "
+                f"{', '.join(map(ascii, meant))}; write one of them exactly"
+            )
+        return meant[0] if meant else _from_text(composed, labels.dtype.kind)
 
     def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Learn vectors (m, d) with these labels, from images with these digests."""
@@ -238,6 +261,25 @@ def bound_of_known(novelty: NDArray[np.float64]) -> float:
     m, spread = len(odds), odds.std(ddof=1)
     bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
     return float(expit(bound))
+
+
+def _names(labels: Labels) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return labels by how they are written, exactly and with accents composed."""
+    exact: dict[str, Any] = {str(label): label for label in labels.tolist()}
+    similar: dict[str, list[Any]] = {}
+    for text, label in exact.items():
+        similar.setdefault(unicodedata.normalize("NFC", text), []).append(label)
+    return exact, similar
+
+
+def _from_text(text: str, kind: str) -> Any:
+    """Return a new label for a model with labels of a numpy kind; the text if it is none such."""
+    if kind == "b" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if kind in "iuf" and re.fullmatch(r"[+-]?\d{1,30}(\.0*)?", text):
+        number = int(text.partition(".")[0])
+        return float(number) if kind == "f" else number
+    return text
 
 
 def _checked_digests(digests: Sequence[bytes], needed: int) -> list[bytes]:
