@@ -5,7 +5,7 @@ import sys
 import traceback
 import warnings
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -84,7 +84,9 @@ def main() -> None:
     with warnings.catch_warnings():
         # What matters of an image is said by name; Pillow's own warnings add nothing.
         warnings.filterwarnings("ignore", module="PIL")
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, category, *_: Talk().complain(
+            f"{category.__name__}: {message}"
+        )
         try:
             code = app(standalone_mode=False, obj=state)
         except typer.Abort:
@@ -113,9 +115,3 @@ def _tell(error: Exception, debug: bool) -> int:
     advice = "please report it" if debug else "run again with newfound --debug and report it"
     talk.complain(f"newfound: internal error: {type(error).__name__}: {error}; {advice}")
     return INTERNAL_ERROR
-
-
-def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any
-) -> None:
-    Talk().complain(f"{category.__name__}: {message}")

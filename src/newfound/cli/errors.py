@@ -11,7 +11,7 @@ RAISE = dis.opmap["RAISE_VARARGS"]
 def words(error: BaseException) -> str | None:
     """Return what to say of an error that was to be expected; None: it is a mistake of ours."""
     if isinstance(error, OSError):
-        said = error.strerror or str(error)
+        said = error.strerror or " ".join(map(str, error.args)) or type(error).__name__
         return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
