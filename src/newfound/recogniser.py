@@ -40,6 +40,25 @@ class Answer(NamedTuple):
     top: list[tuple[Any, float]]  # best guesses with their scores, best first
 
 
+class _Names(NamedTuple):
+    """Labels by how they are written: exactly, and with accents composed."""
+
+    labels: Labels
+    exact: dict[str, Any]
+    similar: dict[str, dict[str, Any]]
+
+    def brought_to(self, labels: Labels) -> "_Names":
+        """Return the names of other labels. Classes that came are added, at no cost of others."""
+        held = len(self.labels)
+        grown = held <= len(labels) and np.array_equal(labels[:held], self.labels)
+        start, exact, similar = (held, self.exact, self.similar) if grown else (0, {}, {})
+        for label in labels[start:].tolist():
+            text = str(label)
+            exact[text] = label
+            similar.setdefault(unicodedata.normalize("NFC", text), {})[text] = label
+        return _Names(labels, exact, similar)
+
+
 class Recogniser:
     """A classifier that knows which images it was taught, and when to say "unknown".
 
@@ -65,8 +84,7 @@ class Recogniser:
     # model: the classifier.
     # memory: which images it was taught under which label.
     # unknown_above: novelty beyond which an image is called unknown; None: none is.
-    # _names: the labels that it was made for, and each of them by how it is written, exactly and
-    #     with accents composed.
+    # _names: the classes by how they are written; renewed when the classes are not those.
 
     def __init__(
         self, model: IncrementalRidgeClassifier | None = None, *, lean: bool = False
@@ -76,7 +94,7 @@ class Recogniser:
         self.model = model
         self.memory = Memory()
         self.unknown_above: float | None = None
-        self._names: tuple[Labels | None, dict[str, Any], dict[str, list[Any]]] = None, {}, {}
+        self._names = _Names(np.array([]), {}, {})
 
     @property
     def is_taught(self) -> bool:
@@ -98,12 +116,11 @@ class Recogniser:
         if not self.is_taught:
             return composed
         labels = self.model._taught().labels
-        named_for, exact, similar = self._names
-        if named_for is not labels:  # the sums replace their labels, and never change them
-            self._names = named_for, exact, similar = labels, *_names(labels)
-        if text in exact:
-            return exact[text]
-        meant = similar.get(composed, [])
+        if self._names.labels is not labels:  # the sums replace their labels, and never change them
+            self._names = self._names.brought_to(labels)
+        if text in self._names.exact:
+            return self._names.exact[text]
+        meant = list(self._names.similar.get(composed, {}).values())
         if len(meant) > 1:
             raise ValueError(
                 f"{text} could mean {len(meant)} classes that differ in how accents are written: "
@@ -261,15 +278,6 @@ def bound_of_known(novelty: NDArray[np.float64]) -> float:
     m, spread = len(odds), odds.std(ddof=1)
     bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
     return float(expit(bound))
-
-
-def _names(labels: Labels) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return labels by how they are written, exactly and with accents composed."""
-    exact: dict[str, Any] = {str(label): label for label in labels.tolist()}
-    similar: dict[str, list[Any]] = {}
-    for text, label in exact.items():
-        similar.setdefault(unicodedata.normalize("NFC", text), []).append(label)
-    return exact, similar
 
 
 def _from_text(text: str, kind: str) -> Any:
