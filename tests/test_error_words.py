@@ -24,7 +24,7 @@ def mistakes() -> dict[str, Any]:
     return {
         "TypeError": lambda *_: len(3),  # type: ignore[arg-type]
         "IndexError": lambda *_: [][1],
-        "KeyError": lambda *_: {}["a"],
+        "KeyError": lambda *_: dict[str, int]()["a"],
         "ValueError: operands could not be broadcast": lambda *_: np.zeros(2) + np.zeros(3),
         "ValueError: invalid literal for int()": lambda *_: int("x"),
         "ValueError: not ours": _raise_here,

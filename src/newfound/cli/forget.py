@@ -22,8 +22,9 @@ def forget(
     \b
     newfound forget kitchen.newfound a.jpg --as mug
 
-    Say with --as what they were taught as, or name a folder of folders, as for teaching. Images
-    that were not taught under that label are listed, and the exit code is 3.
+    Say with --as what they were taught as, or name folders, as for teaching. Images that were not
+    taught under that label are listed, and the exit code is 3. A model that knows nothing any more
+    is removed; newfound undo brings it back.
     """
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)

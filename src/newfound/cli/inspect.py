@@ -41,7 +41,8 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["file", f"{found['bytes'] / 1e6:.1f} MB"],
     ]
     if found["undo_bytes"] is not None:
-        rows.append(["undo", f"{found['undo_bytes'] / 1e6:.1f} MB"])
+        size = found["undo_bytes"]
+        rows.append(["undo", f"{size / 1e6:.1f} MB" if size else "back to no model"])
     # A name from a stranger's file may be of any length.
     print_table(
         ["", ""], [[name, shortened(str(value), 400)] for name, value in rows], 0, fold=True

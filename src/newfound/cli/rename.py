@@ -24,7 +24,8 @@ def rename(
     \b
     newfound rename kitchen.newfound mug beaker
 
-    If a class has that name already, the two can become one: you are asked, or give --force.
+    If another class has that name, the two become one. On a terminal you are asked first;
+    elsewhere it takes --force.
     """
     check_label(new)
     talk = Talk(quiet)

@@ -31,7 +31,9 @@ SAVING_SHARE = 0.1
 Model = Annotated[
     Path, typer.Argument(help="The model's file; made if it is not there.", show_default=False)
 ]
-Again = Annotated[bool, typer.Option("--again", help="Also what was taught already.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Teach images again even if they were taught before.")
+]
 Lean = Annotated[
     bool,
     typer.Option(
@@ -61,10 +63,11 @@ def teach(
     newfound teach kitchen.newfound new/*.jpg --as mug
     newfound teach kitchen.newfound vectors.npz
 
-    Folders are classes, or --as says what all of them show. A model that is there learns more;
-    otherwise one is made, which chooses its penalty and recoding itself. Images already taught
-    under that label are skipped. What cannot be read is listed, the rest is learned, and the exit
-    code is 3. Broken off, it keeps what it saved; run again, it goes on from there.
+    A folder of images is a class of its name, a folder of such folders holds several, and --as
+    labels whatever is given. An existing model learns more; otherwise one is made, which chooses
+    its penalty and recoding itself. Images already taught under that label are skipped. What
+    cannot be read is listed, the rest is learned, and the exit code is 3. Interrupted lessons
+    resume when run again. newfound undo takes the last lesson back.
     """
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)

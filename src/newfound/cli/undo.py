@@ -17,7 +17,6 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     """Take back what the last command did to a model.
 
     \b
-    newfound teach kitchen.newfound new/*.jpg --as mug
     newfound undo kitchen.newfound
 
     Brings back the model as it was before the last teach, forget, forget-class, rename or merge;
