@@ -14,6 +14,8 @@ import skimage
 
 from benchmarks.common import Measurement, show, timed
 from newfound.cli.gather import Gathered, Item, _rows
+from newfound.cli.models import Change
+from newfound.cli.talk import Talk
 from newfound.cli.teach import _Lesson
 from newfound.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
@@ -49,7 +51,8 @@ def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser
     """Return seconds an image from its file to what is learned."""
     items = [Item(path, path.parent.name) for path in files]
     gathered = Gathered(items, [], Counter(), [])
-    taking = _Lesson(recogniser, Path("nowhere"), save_every=1e9, again=True)
+    change = Change(Path("nowhere"), Path("nowhere"), Talk())
+    taking = _Lesson(recogniser, change, save_every=1e9, again=True)
 
     def teach() -> None:
         for row in _rows(gathered, network, None):

@@ -17,11 +17,13 @@ newfound teach kitchen.newfound new/scooter/*.jpg --as scooter
 views other scooter=motorcycle_right.png --views 2 --seed 1
 newfound predict kitchen.newfound other/scooter/*.jpg
 
-echo "# Someone says that a cat is a mug, and takes it back."
+echo "# Someone says that a cat is a mug, and takes it back; forgets the coins, and thinks better of it."
 views wrong cat=chelsea.png --views 1 --seed 2
 newfound teach kitchen.newfound wrong/cat/00.jpg --as mug
 newfound forget kitchen.newfound wrong/cat/00.jpg --as mug
 newfound teach kitchen.newfound wrong/cat/00.jpg --as cat
+newfound forget-class kitchen.newfound coins
+newfound undo kitchen.newfound
 
 echo "# Another robot learns in the garage, and both share what they know."
 views garage rocket=rocket.jpg scooter=motorcycle_right.png --views 6

@@ -2,12 +2,17 @@
 
 import contextlib
 import io
+import os
+import pty
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from newfound.cli import main
@@ -54,3 +59,34 @@ def write_pictures(folder: Path, thing: int, seeds: range) -> list[Path]:
     for path, seed in zip(paths, seeds, strict=True):
         picture(seed, thing).save(path)
     return paths
+
+
+def write_rows(path: Path, labels: Sequence[Any], width: int = 6, seed: int = 0) -> NDArray[Any]:
+    """Write a file of vectors, one for each label and near others of it, and return them."""
+    names = sorted(set(labels))
+    centres = np.random.default_rng(99).normal(size=(len(names), width)) * 3
+    rows = np.array([centres[names.index(label)] for label in labels])
+    rows += np.random.default_rng(seed).normal(size=rows.shape)
+    np.savez(path, vectors=rows, labels=np.array(labels))
+    return rows
+
+
+def on_terminal(*arguments: object, typed: bytes = b"", **environment: str) -> tuple[int, str]:
+    """Run a command on a terminal of 80 columns; return its exit code and what is seen there."""
+    keeper, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "newfound", *map(str, arguments)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment},
+    )
+    os.close(terminal)
+    os.write(keeper, typed)
+    seen = b""
+    # The other end is closed when reading fails (Linux) or gives nothing.
+    with contextlib.suppress(OSError):
+        while chunk := os.read(keeper, 65536):
+            seen += chunk
+    os.close(keeper)
+    return process.wait(), seen.decode().replace("\r\n", "\n")

@@ -218,7 +218,7 @@ def test_a_class_is_forgotten_renamed_and_joined(model: Path) -> None:
     assert newfound("rename", model, "cup", "beaker").code == 0
     assert inspected(model)["classes"] == {"beaker": 40, "mug": 40, "pot": 40}
     assert "Skipped 40 " in newfound("teach", model, "photos/cup", "--as", "beaker").err
-    done = newfound("rename", model, "beaker", "mug")
+    done = newfound("rename", model, "beaker", "mug", "--force")
     assert "beaker is now part of mug" in done.err
     assert inspected(model)["classes"] == {"mug": 80, "pot": 40}
     assert newfound("forget-class", model, "mug").code == 0
@@ -226,7 +226,6 @@ def test_a_class_is_forgotten_renamed_and_joined(model: Path) -> None:
     assert (found["classes"], found["remembers"]) == ({"pot": 40}, 40)
     done = newfound("forget-class", model, "mug")
     assert (done.code, "no class 'mug' here" in done.err) == (1, True)
-    assert newfound("forget-class", model, "pot").code == 1
 
 
 def test_a_lean_model_cannot_forget_a_class_but_its_images(world: Path) -> None:
@@ -375,7 +374,7 @@ def test_what_does_not_go_together_is_said(model: Path) -> None:
         (("teach", model, "v.npz", "narrow.npz"), 1, "vectors of 7 and of 64 features"),
         (("teach", model, "odd.npz"), 3, "labels are not one text"),
         (("features", "photos", "-o", "no/w.npz"), 2, "there is no folder no"),
-        (("teach", model, "photos/cup"), 2, "say with --as what they show"),
+        (("predict", model, "narrow.npz"), 1, "7 features, but this model was taught 64"),
     ):
         done = newfound(*words)
         assert (done.code, said in " ".join(done.err.split())) == (code, True), done
@@ -438,7 +437,7 @@ def test_names_are_the_same_however_their_accents_are_written(model: Path) -> No
     composed, decomposed = "th\u00e9", "the\u0301"
     newfound("teach", model, "new/000.png", "--as", composed)
     newfound("teach", model, "new/001.png", "--as", decomposed)
-    newfound("rename", model, "cup", decomposed)
+    newfound("rename", model, "cup", decomposed, "--force")
     assert inspected(model)["classes"] == {"mug": 40, "pot": 40, composed: 42}
     assert newfound("forget-class", model, decomposed).code == 0
     assert newfound("teach", model, "new/000.png", "--as", "").code == 2

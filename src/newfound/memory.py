@@ -31,7 +31,8 @@ class Memory:
 
     def count(self, label: Any, digest: bytes) -> int:
         """Return how often an image was taught under a label."""
-        return self.digests.get(label, Counter())[digest]
+        known = self.digests.get(label)
+        return 0 if known is None else known[digest]
 
     def add(self, label: Any, digest: bytes) -> None:
         """Remember an image."""
@@ -40,8 +41,12 @@ class Memory:
         self.digests.setdefault(label, Counter())[digest] += 1
 
     def remove(self, label: Any, digest: bytes) -> None:
-        """Forget an image, once; one that is not there, too."""
-        self.digests[label] = self.digests.get(label, Counter()) - Counter([digest])
+        """Forget one copy of an image, if there is one."""
+        known = self.digests.get(label, Counter())
+        if known[digest] > 1:
+            known[digest] -= 1
+        else:
+            del known[digest]  # a Counter does not mind if it is not there
 
     def drop(self, label: Any) -> None:
         """Forget all images of a label."""

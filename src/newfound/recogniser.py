@@ -2,6 +2,8 @@
 
 import copy
 import os
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ from newfound import file_format
 from newfound.classifier import IncrementalRidgeClassifier, in_precision
 from newfound.files import DIGEST_BYTES
 from newfound.interrupts import uninterrupted
-from newfound.labels import as_labels
+from newfound.labels import Labels, as_labels
 from newfound.memory import Memory
 from newfound.model_file import from_contents
 from newfound.selection import IncrementalRidgeClassifierCV
@@ -37,6 +39,25 @@ class Answer(NamedTuple):
     novelty: float
     known: bool  # whether the image is enough like what was taught
     top: list[tuple[Any, float]]  # best guesses with their scores, best first
+
+
+class _Names(NamedTuple):
+    """Labels by how they are written: exactly, and with accents composed."""
+
+    labels: Labels
+    exact: dict[str, Any]
+    similar: dict[str, dict[str, Any]]
+
+    def brought_to(self, labels: Labels) -> "_Names":
+        """Return the names of other labels. Classes that came are added, at no cost of others."""
+        held = len(self.labels)
+        grown = held <= len(labels) and np.array_equal(labels[:held], self.labels)
+        start, exact, similar = (held, self.exact, self.similar) if grown else (0, {}, {})
+        for label in labels[start:].tolist():
+            text = str(label)
+            exact[text] = label
+            similar.setdefault(unicodedata.normalize("NFC", text), {})[text] = label
+        return _Names(labels, exact, similar)
 
 
 class Recogniser:
@@ -66,6 +87,7 @@ class Recogniser:
     # model: the classifier.
     # memory: which images it was taught under which label.
     # unknown_above: novelty beyond which an image is called unknown; None: none is.
+    # _names: the classes by how they are written; renewed when the classes are not those.
 
     def __init__(
         self, model: IncrementalRidgeClassifier | None = None, *, lean: bool = False
@@ -75,6 +97,7 @@ class Recogniser:
         self.model = model
         self.memory = Memory()
         self.unknown_above: float | None = None
+        self._names = _Names(np.array([]), {}, {})
 
     @property
     def is_taught(self) -> bool:
@@ -82,14 +105,32 @@ class Recogniser:
         return self.model.__sklearn_is_fitted__()
 
     def label(self, text: str) -> Any:
-        """Return the label that a text stands for: a class whose label is a number has a name."""
+        """Return the label that a text stands for, of a class that is known or of a new one.
+
+        The text is a class's label as it is written, or differs in how its accents are. Where
+        labels are numbers or booleans, a new label is one too, if the text is.
+
+        Raises
+        ------
+        ValueError
+            If it could mean several classes.
+        """
+        composed = unicodedata.normalize("NFC", text)
         if not self.is_taught:
-            return text
-        labels = self.model.classes_
-        known = {str(label): label for label in labels.tolist()}
-        if text not in known and labels.dtype.kind in "iu" and text.lstrip("-").isdecimal():
-            return int(text)
-        return known.get(text, text)
+            return composed
+        with self.model.lock:
+            labels = self.model._taught().labels
+            if self._names.labels is not labels:  # the sums replace labels, and never change them
+                self._names = self._names.brought_to(labels)
+            if text in self._names.exact:
+                return self._names.exact[text]
+            meant = list(self._names.similar.get(composed, {}).values())
+        if len(meant) > 1:
+            raise ValueError(
+                f"{text} could mean {len(meant)} classes that differ in how accents are written: "
+                f"{', '.join(map(ascii, meant))}; write one of them exactly"
+            )
+        return meant[0] if meant else _from_text(composed, labels.dtype.kind)
 
     def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
         """Learn vectors (m, d) with these labels, from images with these digests."""
@@ -250,6 +291,16 @@ def bound_of_known(novelty: NDArray[np.float64]) -> float:
     m, spread = len(odds), odds.std(ddof=1)
     bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
     return float(expit(bound))
+
+
+def _from_text(text: str, kind: str) -> Any:
+    """Return a new label for a model with labels of a numpy kind; the text if it is none such."""
+    if kind == "b" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if kind in "iuf" and re.fullmatch(r"[+-]?\d{1,30}(\.0*)?", text):
+        number = int(text.partition(".")[0])
+        return float(number) if kind == "f" else number
+    return text
 
 
 def _checked_digests(digests: Sequence[bytes], needed: int) -> list[bytes]:

@@ -2,7 +2,9 @@
 
 import io
 import sys
+import traceback
 import warnings
+from types import SimpleNamespace
 from typing import Annotated
 
 import typer
@@ -10,6 +12,7 @@ import typer
 from newfound import __version__
 from newfound.cli.bench import bench
 from newfound.cli.demo import demo
+from newfound.cli.errors import words
 from newfound.cli.evaluate import evaluate
 from newfound.cli.features import features
 from newfound.cli.forget import forget
@@ -19,8 +22,9 @@ from newfound.cli.merge import merge
 from newfound.cli.predict import predict
 from newfound.cli.rename import rename
 from newfound.cli.reproduce import reproduce
-from newfound.cli.talk import FAILED, Talk
+from newfound.cli.talk import FAILED, INTERNAL_ERROR, Talk, shown
 from newfound.cli.teach import teach
+from newfound.cli.undo import undo
 
 app = typer.Typer(
     name="newfound",
@@ -38,6 +42,7 @@ app.command()(forget)
 app.command("forget-class")(forget_class)
 app.command()(rename)
 app.command()(merge)
+app.command()(undo)
 app.command()(features)
 app.command()(reproduce)
 app.command()(demo)
@@ -52,26 +57,61 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug",
+            envvar="NEWFOUND_DEBUG",
+            help="Show where in the program an error came from.",
+        ),
+    ] = False,
 ) -> None:
-    pass
+    if context.obj is not None:
+        context.obj.debug = debug
 
 
 def main() -> None:
     """Run the command line; what goes wrong is said in a line, without a traceback."""
-    # What matters of an image is said by name; Pillow's own warnings add nothing.
-    warnings.filterwarnings("ignore", module="PIL")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files and classes may hold anything
             stream.reconfigure(errors="backslashreplace")
-    try:
-        app()
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        Talk().complain(f"newfound: {error}")
-        sys.exit(FAILED)
-    except MemoryError:
-        Talk().complain("newfound: not enough memory; fewer features, or teach --lean, take less")
-        sys.exit(FAILED)
+    state = SimpleNamespace(debug=False)
+    with warnings.catch_warnings():
+        # What matters of an image is said by name; Pillow's own warnings add nothing.
+        warnings.filterwarnings("ignore", module="PIL")
+        warnings.showwarning = lambda message, category, *_: Talk().complain(
+            f"{category.__name__}: {message}"
+        )
+        try:
+            code = app(standalone_mode=False, obj=state)
+        except typer.Abort:
+            Talk().complain("Aborted.")
+            code = FAILED
+        except Exception as error:
+            code = _tell(error, state.debug)
+    sys.exit(code)
+
+
+def _tell(error: Exception, debug: bool) -> int:
+    """Say what went wrong, and return the exit code."""
+    if hasattr(error, "show"):  # wrong usage: click's own, or what a command says with BadParameter
+        said = io.StringIO()
+        error.show(file=said)
+        for line in said.getvalue().splitlines():
+            typer.echo(shown(line), err=True)
+        return int(getattr(error, "exit_code", FAILED))
+    talk, expected = Talk(), words(error)
+    if debug:
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            talk.complain(line)
+    if expected is not None:
+        talk.complain(f"newfound: {expected}")
+        return FAILED
+    advice = "please report it" if debug else "run again with newfound --debug and report it"
+    talk.complain(f"newfound: internal error: {type(error).__name__}: {error}; {advice}")
+    return INTERNAL_ERROR

@@ -8,6 +8,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from newfound.cli.talk import emit
+
 
 def bench(
     features: Annotated[int, typer.Option("-d", "--features", min=1, help="Features, d.")] = 1280,
@@ -28,17 +30,17 @@ def bench(
     talk = Console(stderr=True)
     result = _measure(features, classes, known, steps, talk)
     if as_json:
-        typer.echo(json.dumps(result))
+        emit(json.dumps(result))
         return
     follows = "yes" if result["follows_30_frames"] else "no"
-    typer.echo(f"d = {features}, T = {classes}, after {known} rows:")
-    typer.echo(f"  {result['steps_per_second']:.0f} steps per second")
-    typer.echo(
+    emit(f"d = {features}, T = {classes}, after {known} rows:")
+    emit(f"  {result['steps_per_second']:.0f} steps per second")
+    emit(
         f"  {result['median_ms']:.2f} ms a step, "
         f"{result['percentile_99_ms']:.2f} ms at worst in 99 %"
     )
-    typer.echo(f"  {result['copies']:.2f} times copying a d x d matrix")
-    typer.echo(f"  a camera at 30 frames per second can be followed: {follows}")
+    emit(f"  {result['copies']:.2f} times copying a d x d matrix")
+    emit(f"  a camera at 30 frames per second can be followed: {follows}")
 
 
 def _measure(d: int, T: int, known: int, steps: int, talk: Console) -> dict[str, Any]:

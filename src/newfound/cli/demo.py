@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from newfound.cli.figures import check_figure
+from newfound.cli.talk import Talk, emit
 
 if TYPE_CHECKING:
     from newfound.experiments.new_class import Snapshot
@@ -65,7 +66,7 @@ def demo(
         _print_table(summary)
     summary["figure"] = _saved_figure(summary, figure, talk)
     if as_json:
-        typer.echo(json.dumps(summary))
+        emit(json.dumps(summary))
 
 
 def _shown(snapshots: Iterable["Snapshot"], total: int, talk: Console) -> Iterator["Snapshot"]:
@@ -100,9 +101,9 @@ def _saved_figure(summary: dict[str, Any], path: Path, talk: Console) -> str | N
         talk.print(f"No figure: {error}", markup=False, highlight=False, soft_wrap=True)
         return None
     except OSError as error:
-        talk.print(f"The figure could not be saved: {error}", style="red", markup=False)
+        Talk().complain(f"The figure could not be saved: {error}")
         raise typer.Exit(1) from None
-    talk.print(f"Figure in {path}", markup=False, highlight=False)
+    Talk().say(f"Figure in {path}")
     return str(path)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.errors import naming
 from newfound.cli.figures import check_figure
 from newfound.cli.gather import (
     Row,
@@ -19,14 +20,15 @@ from newfound.cli.gather import (
 )
 from newfound.cli.models import opened
 from newfound.cli.options import As, By, ExtractorName, Images, Json, Model, Quiet
-from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, print_table, shown
+from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, emit, print_table, quoted
 
-# Confusions that are told.
-WORTH_KNOWING = 5
+# Confusions that are told, and classes that are told to be unknown to the model.
+WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
+ALL, MEAN = "all images", "mean of classes"
 
 Plot = Annotated[
     Path | None,
-    typer.Option(help="Where to draw who is taken for whom: .png, .pdf or .svg."),
+    typer.Option(help="Save the confusion matrix as .png, .pdf or .svg."),
 ]
 
 
@@ -57,13 +59,13 @@ def evaluate(
     recogniser = opened(model)
     gathered = gather(images, label, labels, need_labels=True)
     tell_ignored(gathered.ignored, talk)
-    rows = rows_of(gathered, recogniser.model.extractor_, extractor)
+    rows = rows_of(gathered, recogniser, extractor)
     problems: list[Row] = []
     pairs: Counter[tuple[str, str]] = Counter()
     unknown = 0
     for block in blocks(talk.progress(rows, len(gathered), "looking"), problems):
         for row, answer in zip(block, recogniser.answers(stacked(block)), strict=True):
-            pairs[str(row.label), str(answer.label)] += 1
+            pairs[str(recogniser.label(str(row.label))), str(answer.label)] += 1
             unknown += not answer.known
     if not pairs:
         tell_problems(problems, talk)
@@ -72,15 +74,16 @@ def evaluate(
     taught = set(map(str, recogniser.model.classes_.tolist()))
     result = {**_summary(pairs, taught), "unknown": unknown, "unreadable": len(problems)}
     if as_json:
-        typer.echo(json.dumps(result))
+        emit(json.dumps(result))
     else:
         _print(result, talk)
     tell_problems(problems, talk)
     if plot is not None:
         from newfound.cli.confusion_plot import draw
 
-        draw(pairs, plot)
-        talk.say(f"Figure in {shown(plot)}")
+        with naming(plot):
+            draw(pairs, plot)
+        talk.say(f"Figure in {plot}")
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
 
 
@@ -107,18 +110,19 @@ def _summary(pairs: Counter[tuple[str, str]], taught: set[str]) -> dict[str, Any
 
 def _print(result: dict[str, Any], talk: Talk) -> None:
     lines = [
-        [label, result["per_class_n"][label], f"{100 * accuracy:.1f}"]
+        [quoted(label, (ALL, MEAN)), result["per_class_n"][label], f"{100 * accuracy:.1f}"]
         for label, accuracy in result["per_class"].items()
     ]
-    lines.append(["all images", result["n"], f"{100 * result['accuracy']:.1f}"])
-    lines.append(["mean of classes", "", f"{100 * result['mean_class_accuracy']:.1f}"])
+    lines.append([ALL, result["n"], f"{100 * result['accuracy']:.1f}"])
+    lines.append([MEAN, "", f"{100 * result['mean_class_accuracy']:.1f}"])
     print_table(["class", "images", "right, %"], lines, 2)
     for confusion in result["confusions"][:WORTH_KNOWING]:
-        label, other, n = (shown(confusion[name]) for name in ("label", "taken_for", "n"))
-        talk.say(
-            f"{n} of {result['per_class_n'][confusion['label']]} {label} are taken for {other}"
-        )
+        label, other, n = (confusion[name] for name in ("label", "taken_for", "n"))
+        talk.say(f"{n} of {result['per_class_n'][label]} {label} are taken for {other}")
     if result["unknown"]:
         talk.say(f"{result['unknown']} of {result['n']} would be called unknown.")
     if result["never_taught"]:
-        talk.say("Never taught: " + ", ".join(map(shown, result["never_taught"])))
+        names = result["never_taught"]
+        more = len(names) - NEVER_TAUGHT_SHOWN
+        listed = ", ".join(names[:NEVER_TAUGHT_SHOWN])
+        talk.say(f"Never taught: {listed}{f' and {more} more' if more > 0 else ''}")

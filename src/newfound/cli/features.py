@@ -1,10 +1,12 @@
 """`newfound features`: turn images into vectors once, to learn them many times."""
 
+import unicodedata
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from newfound.cli.errors import naming
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet
 from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, many, shown
@@ -35,7 +37,9 @@ def features(
     if output.suffix.lower() != ".npz":
         raise typer.BadParameter(f"{shown(output)} does not end in .npz", param_hint="--output")
     if not output.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {shown(output.parent)}")
+        raise typer.BadParameter(
+            f"there is no folder {shown(output.parent)}", param_hint="--output"
+        )
     talk = Talk(quiet)
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
     gathered = gather(images, label, labels, need_labels=has_classes)
@@ -58,11 +62,8 @@ def _write(output: Path, rows: list[Row], talk: Talk) -> None:
     vectors, names = stacked(rows), [str(row.label) for row in rows if row.label is not None]
     if 0 < len(names) < len(rows):
         raise ValueError("some of these have labels and others have none: give --as, or part them")
-    write_vectors(
-        output,
-        vectors,
-        names if len(names) == len(rows) else None,
-        [row.file for row in rows],
-        [row.digest for row in rows],
-    )
-    talk.say(f"{many(len(rows), 'vector')} of {vectors.extractor} in {shown(output)}")
+    labels = [unicodedata.normalize("NFC", name) for name in names]
+    files, digests = [row.file for row in rows], [row.digest for row in rows]
+    with naming(output):
+        write_vectors(output, vectors, labels or None, files, digests)
+    talk.say(f"{many(len(rows), 'vector')} of {vectors.extractor} in {output}")

@@ -1,8 +1,5 @@
 """`newfound forget`: take back images, as if they had never been taught."""
 
-import os
-from pathlib import Path
-
 import typer
 
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
@@ -25,16 +22,17 @@ def forget(
     \b
     newfound forget kitchen.newfound a.jpg --as mug
 
-    Say with --as what they were taught as, or name a folder of folders, as for teaching. Images
-    that were not taught under that label are listed, and the exit code is 3.
+    Say with --as what they were taught as, or name folders, as for teaching. Images that were not
+    taught under that label are listed, and the exit code is 3. A model that knows nothing any more
+    is removed; newfound undo brings it back.
     """
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)
     tell_ignored(gathered.ignored, talk)
     must_exist(model)
-    with changing(model, wait, talk):
+    with changing(model, wait, talk) as change:
         recogniser = opened(model)
-        rows = rows_of(gathered, recogniser.model.extractor_, extractor)
+        rows = rows_of(gathered, recogniser, extractor)
         taken: list[tuple[Row, object]] = []
         problems: list[Row] = []
         left: dict[tuple[object, bytes], int] = {}
@@ -53,11 +51,7 @@ def forget(
             vectors, names = stacked([row for row, _ in taken]), [name for _, name in taken]
             recogniser.forget(vectors, names, [row.digest for row, _ in taken])
             recogniser.settle()
-            if recogniser.is_taught:
-                recogniser.save(model)
-            else:
-                Path(os.path.realpath(model)).unlink()
-                talk.say("That was all it knew: the model is gone.")
+            change.save(recogniser)
     talk.say(f"Forgot {many(len(taken), 'image')}.")
     tell_problems(problems, talk)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)

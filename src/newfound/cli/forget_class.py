@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli.gather import label_from
+from newfound.cli.gather import check_label
 from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.cli.talk import Talk, shown
+from newfound.cli.talk import Talk
 
 Label = Annotated[str, typer.Argument(help="The class to forget.", show_default=False)]
 
@@ -20,19 +20,18 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
 
     A model made with teach --lean does not hold what that takes: forget its images instead.
     """
+    check_label(label)
     talk = Talk(quiet)
     must_exist(model)
-    with changing(model, wait, talk):
+    with changing(model, wait, talk) as change:
         recogniser = opened(model)
-        named = recogniser.label(label_from(label))
+        named = recogniser.label(label)
         if not recogniser.model._statistics.per_class:
             raise ValueError(
-                f"{shown(model)} does not hold its sums per class, so {label} cannot be forgotten "
-                f"as a whole: newfound forget {shown(model)} IMAGES --as {label}"
+                f"{model} does not hold its sums per class, so {label} cannot be forgotten "
+                f"as a whole: newfound forget {model} IMAGES --as {label}"
             )
-        if recogniser.model.classes_.tolist() == [named]:
-            raise ValueError(f"{label} is all that {shown(model)} knows: delete the file instead")
         recogniser.forget_class(named)
         recogniser.settle()
-        recogniser.save(model)
-    talk.say(f"Forgot {shown(label)}.")
+        change.save(recogniser)
+    talk.say(f"Forgot {label}.")

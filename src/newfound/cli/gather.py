@@ -2,7 +2,6 @@
 
 import os
 import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
 
+from newfound.cli.errors import words
 from newfound.cli.models import extractor_for
 from newfound.cli.talk import Talk, shown
 from newfound.files import digest_of
@@ -17,7 +17,15 @@ from newfound.files import digest_of
 if TYPE_CHECKING:
     from newfound.datasets.vectors_file import VectorsFile
     from newfound.features import Extractor
+    from newfound.recogniser import Recogniser
     from newfound.vectors import Identity, Vectors
+
+# What `folder` calls images that lie beside the folders of classes.
+IN_NO_CLASS = "in no folder of a class"
+# A vector must be so small that squares do not overflow if so many like it are taken at once.
+MOST_AT_ONCE = 1e6
+# Given the label, digest and nth of a row, says whether it is to be learned.
+Wanted = Callable[[str | None, bytes, int], bool]
 
 
 class Item(NamedTuple):
@@ -38,24 +46,26 @@ class Row(NamedTuple):
     digest: bytes
     vector: "Vectors | None"  # shape (d,); None: unreadable, or not wanted
     problem: str | None
+    nth: int = 1  # of equal vectors in one file that no image is known of: which of them
 
 
 class Gathered(NamedTuple):
     """All that the command line names."""
 
     images: list[Item]
-    vectors: "list[VectorsFile]"
+    vectors: "list[tuple[str, VectorsFile]]"  # with the names of the files
     ignored: Counter[str]
     problems: list[Row]  # files of vectors that are none
 
     def __len__(self) -> int:
-        vectors = sum(len(part.files) for part in self.vectors)
+        vectors = sum(len(part.files) for _, part in self.vectors)
         return len(self.images) + vectors + len(self.problems)
 
     @property
     def extractors(self) -> "list[Identity]":
         """The extractors of the vectors, where they say so."""
-        return [part.vectors.extractor for part in self.vectors if part.vectors.extractor]
+        made = (part.vectors.extractor for _, part in self.vectors)
+        return [extractor for extractor in made if extractor]
 
 
 def gather(
@@ -67,7 +77,8 @@ def gather(
     ----------
     inputs : list of str
     label : str, optional
-        What all of them show. Otherwise the folders tell, or the file of vectors does.
+        What all of them show. Otherwise the folders tell, or the file of vectors does. A folder
+        of images that has no folders of images is a class itself.
     by : "first" or "path"
         Which part of a path below a folder is the label.
     need_labels : bool
@@ -76,9 +87,10 @@ def gather(
     from newfound.datasets import folder, read_vectors
     from newfound.datasets.folder import images_below, is_folder
 
-    label = None if label is None else label_from(label)
+    if label is not None:
+        check_label(label)
     images: list[Item] = []
-    vectors: list[VectorsFile] = []
+    vectors: list[tuple[str, VectorsFile]] = []
     ignored = Counter[str]()
     problems: list[Row] = []
     for name in _with_list(inputs):
@@ -88,7 +100,12 @@ def gather(
         elif is_folder(path):
             listing = folder(path, by)
             images += map(Item, listing.files, listing.labels)
+            beside = listing.ignored.pop(IN_NO_CLASS, 0)
             ignored += listing.ignored
+            if beside and listing.files:
+                ignored[f"beside the folders of classes in {shown(path)} (see --as)"] += beside
+            elif beside:
+                images += [Item(found, _name_of(path)) for found in images_below(path, Counter())]
         elif path.suffix.lower() == ".npz":
             try:
                 part = read_vectors(path)
@@ -97,95 +114,125 @@ def gather(
                 continue
             if label is not None:
                 part = part._replace(labels=[label] * len(part.files))
-            elif part.labels is not None:
-                part = part._replace(labels=list(map(label_from, part.labels)))
+            for each in set(part.labels or []):
+                check_label(each)
             if part.labels is None and need_labels:
                 raise typer.BadParameter(f"the vectors in {shown(path)} have no labels: give --as")
-            vectors.append(part)
+            vectors.append((name, part))
         elif label is None and need_labels:
-            raise typer.BadParameter(
-                f"{shown(path)} is not a folder with a folder for each class: "
-                "say what it shows with --as"
-            )
+            raise typer.BadParameter(f"{shown(path)} is not a folder: say what it shows with --as")
         else:
             images.append(Item(path, label))
     found = Gathered(images, vectors, ignored, problems)
     if not len(found):
         passed = ", ".join(f"{n} {why}" for why, n in sorted(ignored.items()))
         advice = f" (passed over: {passed})" if passed else ""
-        if any("class" in why for why in ignored):
-            advice += "; say with --as what they show"
         raise typer.BadParameter(f"no images there{advice}")
     return found
 
 
-def label_from(text: str) -> str:
-    """Return a label as folders have it too: the same, whichever way its accents are written."""
+def check_label(text: str) -> None:
+    """End with wrong usage if a text cannot name a class."""
     if not text:
         raise typer.BadParameter("a class needs a name")
-    return unicodedata.normalize("NFC", text)
+
+
+def _name_of(folder: Path) -> str:
+    """Return what a folder is called, also one named "." or ".."."""
+    name = folder.name if folder.name not in ("", "..") else Path(os.path.realpath(folder)).name
+    if not name:
+        raise typer.BadParameter(f"{folder} has no name to call a class by: give --as")
+    return name
 
 
 def rows_of(
     gathered: Gathered,
-    known: "Identity | None",
+    recogniser: "Recogniser | None",
     extractor: str | None,
-    wanted: Callable[[str | None, bytes], bool] | None = None,
+    wanted: Wanted | None = None,
 ) -> Iterator[Row]:
     """Yield a row for each vector and image, in order.
 
     Parameters
     ----------
     gathered : Gathered
-    known : Identity, optional
-        The extractor whose vectors are needed; those of others are refused before any work.
+    recogniser : Recogniser, optional
+        The one they are for. Vectors that it cannot take are refused before any work.
     extractor : str, optional
         Name of the extractor for images. It is made if there are any.
     wanted : callable, optional
-        Given a label and a digest, says whether the vector is; it is called in other threads.
+        Says whether the vector is; it is called in other threads.
     """
     from newfound.vectors import same_extractor
 
+    known = None if recogniser is None else recogniser.model.extractor_
     whose = "some vectors are those" if known is None else "this model was taught vectors"
     for identity in gathered.extractors:
         known = same_extractor(known, identity, "there are vectors", whose)
     network = extractor_for(known, extractor) if gathered.images else None
-    widths = {part.vectors.shape[1] for part in gathered.vectors}
+    widths = {part.vectors.shape[1] for _, part in gathered.vectors}
     widths |= set() if network is None else {network.width}
     if len(widths) > 1:
         raise ValueError(f"vectors of {' and of '.join(map(str, sorted(widths)))} features")
+    if recogniser is not None and recogniser.is_taught:
+        taught = recogniser.model.n_features_in_
+        for width in widths - {taught}:
+            raise ValueError(f"vectors of {width} features, but this model was taught {taught}")
     return _rows(gathered, network, wanted)
 
 
 def _rows(
     gathered: Gathered,
     network: "Extractor | None",
-    wanted: Callable[[str | None, bytes], bool] | None,
+    wanted: Wanted | None,
 ) -> Iterator[Row]:
-    import numpy as np
-
     from newfound.vectors import Vectors
 
     yield from gathered.problems
-    for part in gathered.vectors:
-        labels: Sequence[str | None] = part.labels or [None] * len(part.files)
-        for name, label, digest, vector in zip(
-            part.files, labels, part.digests, part.vectors, strict=True
-        ):
-            mark = digest or digest_of(vector.tobytes())
-            if not np.isfinite(vector).all():
-                yield Row(name, label, mark, None, "a vector with numbers that are not finite")
-            elif wanted is None or wanted(label, mark):
-                yield Row(name, label, mark, vector, None)
-            else:
-                yield Row(name, label, mark, None, None)
+    for file, part in gathered.vectors:
+        yield from _vector_rows(file, part, wanted)
     if network is None:
         return
-    ask = None if wanted is None else (lambda item, digest: wanted(item.label, digest))
+    ask = None if wanted is None else (lambda item, digest: wanted(item.label, digest, 1))
     for item, digest, row, problem in network.stream(gathered.images, ask):
         vector = None if row is None else Vectors(row, network.identity)
         reason = None if problem is None else str(problem)
         yield Row(str(item.path), item.label, digest, vector, reason)
+
+
+def _vector_rows(file: str, part: "VectorsFile", wanted: Wanted | None) -> Iterator[Row]:
+    labels: Sequence[str | None] = part.labels or [None] * len(part.files)
+    copies = Counter[tuple[str | None, bytes]]()
+    for number, (name, label, digest, vector) in enumerate(
+        zip(part.files, labels, part.digests, part.vectors, strict=True)
+    ):
+        mark = digest or digest_of(vector.tobytes())
+        if not digest:  # equal photos are one photo, but equal measurements are several
+            copies[label, mark] += 1
+        nth = copies.get((label, mark), 1)
+        problem = _problem(vector)
+        if problem is not None:
+            where = f"{file}, row {number}" + ("" if name == f"row {number}" else f" ({name})")
+            yield Row(where, label, mark, None, problem)
+        elif wanted is None or wanted(label, mark, nth):
+            yield Row(name, label, mark, vector, None, nth)
+        else:
+            yield Row(name, label, mark, None, None, nth)
+
+
+def _problem(vector: "Vectors") -> str | None:
+    """Return why a vector cannot be learned, if it cannot."""
+    import numpy as np
+
+    from newfound.inputs import LARGEST_SQUARE
+
+    numbers = np.asarray(vector, dtype=np.float64)
+    if np.vdot(numbers, numbers) < LARGEST_SQUARE / MOST_AT_ONCE:
+        return None
+    if not np.isfinite(numbers).all():
+        return "a vector with numbers that are not finite"
+    largest = np.abs(numbers).max()
+    return f"a vector with numbers up to {largest:.1e}, whose squares overflow: scale them first"
 
 
 def blocks(rows: Iterator[Row], problems: list[Row], size: int = 64) -> Iterator[list[Row]]:
@@ -212,8 +259,7 @@ def stacked(rows: Sequence[Row]) -> "Vectors":
 
 def _reason(error: Exception, name: str) -> str:
     """Return what is wrong with a file of vectors, without its name."""
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return text.removeprefix(f"{name}: ")
+    return (words(error) or str(error)).removeprefix(f"{name}: ")
 
 
 def _with_list(inputs: list[str]) -> Iterator[str]:
@@ -240,4 +286,4 @@ def tell_problems(problems: Sequence[Row], talk: Talk) -> None:
     if problems:
         talk.complain(f"{len(problems)} could not be used:")
     for row in problems:
-        talk.complain(f"  {shown(row.file)}: {shown(row.problem)}")
+        talk.complain(f"  {row.file}: {row.problem}")

@@ -1,14 +1,14 @@
 """`newfound inspect`: what a model knows."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from newfound.cli.kept import kept_file
 from newfound.cli.models import opened
 from newfound.cli.options import Json, Model
-from newfound.cli.talk import print_table
+from newfound.cli.talk import emit, print_table, shortened
 
 if TYPE_CHECKING:
     from newfound.recogniser import Recogniser
@@ -23,7 +23,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
     """
     found = _found(opened(model), model)
     if as_json:
-        typer.echo(json.dumps(found))
+        emit(json.dumps(found))
         return
     lines = [
         [label, count, f"{found['recoding'][label]:.2f}"]
@@ -40,11 +40,18 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["estimator", found["estimator"]],
         ["file", f"{found['bytes'] / 1e6:.1f} MB"],
     ]
-    print_table(["", ""], rows, 0)
+    if found["undo_bytes"] is not None:
+        size = found["undo_bytes"]
+        rows.append(["undo", f"{size / 1e6:.1f} MB" if size else "back to no model"])
+    # A name from a stranger's file may be of any length.
+    print_table(
+        ["", ""], [[name, shortened(str(value), 400)] for name, value in rows], 0, fold=True
+    )
 
 
 def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
     model = recogniser.model
+    kept = kept_file(Path(os.path.realpath(path)))
     labels = list(map(str, model.classes_.tolist()))
     recoding = getattr(model, "recoding_", None)
     if recoding is None:
@@ -61,4 +68,5 @@ def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "parameters": model._contents().parameters,
         "bytes": path.stat().st_size,
+        "undo_bytes": kept.stat().st_size if kept.is_file() else None,
     }

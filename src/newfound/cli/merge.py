@@ -13,7 +13,7 @@ Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_defa
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Where to put the result.", show_default=False)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Also over a model that is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")]
 
 
 def merge(
@@ -31,10 +31,10 @@ def merge(
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")
     talk = Talk(quiet)
-    with changing(output, wait, talk):
-        is_input = output.resolve() in [path.resolve() for path in models]
-        if output.exists() and not force and not is_input:
-            raise typer.BadParameter(f"{shown(output)} is there already: --force replaces it")
+    is_input = output.resolve() in [path.resolve() for path in models]
+    if output.exists() and not force and not is_input:
+        raise typer.BadParameter(f"{shown(output)} is there already: --force replaces it")
+    with changing(output, wait, talk) as change:
         recognisers = [opened(path) for path in models]
         # One that holds no sums per class cannot become part of one that does.
         recognisers.sort(key=lambda each: each.model._statistics.per_class)
@@ -42,8 +42,8 @@ def merge(
         for other in recognisers[1:]:
             twice += merged.merge(other)
         merged.settle()
-        merged.save(output)
-    talk.say(f"{shown(output)} knows {known(merged.model)}.")
+        change.save(merged)
+    talk.say(f"{output} knows {known(merged.model)}.")
     if len({each.model._statistics.per_class for each in recognisers}) > 1:
         talk.say("Not all of them hold sums per class, so the result does not: no forget-class.")
     if twice:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from newfound.cli.errors import naming
+from newfound.cli.kept import finish_swap, keep
 from newfound.cli.talk import FAILED, Talk, shown
+from newfound.files import open_regular
 
 if TYPE_CHECKING:
     from newfound.features import Extractor, Identity
@@ -19,6 +22,32 @@ if TYPE_CHECKING:
 
 # Files that a save began and did not end are left alone for so many seconds: it may be going on.
 STALE = 60.0
+# How a model's file begins, after eight bytes.
+BEGINNING = b'{"__metadata__":{"newfound":'
+
+
+class Change:
+    """A model's file while a command changes it. The state before is kept, once, for undo."""
+
+    # path: the file itself, where links lead. named: as the user calls it.
+
+    def __init__(self, path: Path, named: Path, talk: Talk) -> None:
+        self.path, self.named, self.talk = path, named, talk
+        self.is_kept = False
+
+    def save(self, recogniser: "Recogniser", undoable: bool = True) -> None:
+        """Save a recogniser; remove the file if it knows nothing any more."""
+        with naming(self.named):
+            if undoable and not self.is_kept:
+                keep(self.path)
+                self.is_kept = True
+            if recogniser.is_taught:
+                recogniser.save(self.path)
+                return
+            self.path.unlink()
+        self.talk.say(
+            f"That was all it knew: the model is gone. newfound undo {self.named} brings it back."
+        )
 
 
 def opened(path: Path) -> "Recogniser":
@@ -26,48 +55,63 @@ def opened(path: Path) -> "Recogniser":
     from newfound.recogniser import Recogniser
 
     must_exist(path)
-    return Recogniser.load(path)
+    with naming(path):
+        return Recogniser.load(path)
 
 
 def must_exist(path: Path) -> None:
     """End with a word if there is no model."""
     if not path.exists():
-        Talk().complain(f"There is no model {shown(path)}: newfound teach makes one.")
+        Talk().complain(f"There is no model {path}: newfound teach makes one.")
         raise typer.Exit(FAILED)
 
 
 @contextmanager
-def changing(path: Path, wait: float, talk: Talk) -> Iterator[None]:
-    """Keep other processes from changing a model meanwhile, or end with a word that one does."""
+def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterator[Change]:
+    """Keep other processes from changing a model meanwhile, or end with a word that one does.
+
+    With `check`, a file that is there must begin as a model does.
+    """
     from filelock import FileLock, Timeout
 
-    path = Path(os.path.realpath(path))
+    named, path = path, Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {shown(path.parent)}")
+    if check and path.exists():
+        _check_is_model(named)  # before a lock is left beside what is none
     lock = FileLock(path.with_name(f".{path.name}.lock"))
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        if wait:
-            talk.say(f"Another process is changing {shown(path.name)}; waiting up to {wait:g} s.")
+    with naming(named):
         try:
-            lock.acquire(timeout=wait)
+            lock.acquire(timeout=0)
         except Timeout:
-            talk.complain(
-                f"Another process is changing {shown(path.name)}, so nothing was done. "
-                "Try again later, or wait for it with --wait SECONDS."
-            )
-            raise typer.Exit(FAILED) from None
+            if wait:
+                talk.say(f"Another process is changing {path.name}; waiting up to {wait:g} s.")
+            try:
+                lock.acquire(timeout=wait)
+            except Timeout:
+                talk.complain(
+                    f"Another process is changing {path.name}, so nothing was done. "
+                    "Try again later, or wait for it with --wait SECONDS."
+                )
+                raise typer.Exit(FAILED) from None
     try:
+        finish_swap(path)
         # What a process left behind that was killed while it wrote.
         left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
         for other in path.parent.iterdir():
             with suppress(OSError):
                 if left.fullmatch(other.name) and time() - other.stat().st_mtime > STALE:
                     other.unlink()
-        yield
+        yield Change(path, named, talk)
     finally:
         lock.release()
+
+
+def _check_is_model(path: Path) -> None:
+    """Raise OSError or ModelFileError if a file is no model, as far as its beginning tells."""
+    with naming(path), open_regular(path) as file:
+        if file.read(8 + len(BEGINNING))[8:] != BEGINNING:
+            opened(path)  # which says what is wrong with it
 
 
 def extractor_for(known: "Identity | None", name: str | None) -> "Extractor":

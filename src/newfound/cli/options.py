@@ -13,7 +13,9 @@ Images = Annotated[
         show_default=False,
     ),
 ]
-As = Annotated[str | None, typer.Option("--as", help="What they show.", show_default=False)]
+As = Annotated[
+    str | None, typer.Option("--as", help="Label for all of these images.", show_default=False)
+]
 By = Annotated[
     Literal["first", "path"],
     typer.Option(

@@ -1,33 +1,59 @@
 """`newfound rename`: another name for a class."""
 
-from typing import Annotated
+import sys
+import unicodedata
+from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.gather import label_from
+from newfound.cli.gather import check_label
 from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.cli.talk import Talk, shown
+from newfound.cli.talk import FAILED, Talk, is_terminal, shown
 
 Old = Annotated[str, typer.Argument(help="Its name.", show_default=False)]
 New = Annotated[str, typer.Argument(help="Its new name.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Join it with a class of that name.")]
 
 
-def rename(model: Model, old: Old, new: New, wait: Wait = 0.0, quiet: Quiet = False) -> None:
+def rename(
+    model: Model, old: Old, new: New, force: Force = False, wait: Wait = 0.0, quiet: Quiet = False
+) -> None:
     """Give a class another name.
 
     \b
     newfound rename kitchen.newfound mug beaker
 
-    If a class has that name already, the two become one.
+    If another class has that name, the two become one. On a terminal you are asked first;
+    elsewhere it takes --force.
     """
+    check_label(new)
     talk = Talk(quiet)
     must_exist(model)
-    with changing(model, wait, talk):
+    with changing(model, wait, talk) as change:
         recogniser = opened(model)
-        before = len(recogniser.model.classes_)
-        recogniser.rename(recogniser.label(label_from(old)), recogniser.label(label_from(new)))
+        taught = recogniser.model.classes_.tolist()
+        before, after = recogniser.label(old), recogniser.label(new)
+        if before == after and isinstance(after, str):
+            after = unicodedata.normalize("NFC", new)  # the same name, its accents written anew
+        if before in taught and before == after:
+            talk.say(f"{before} is its name already.")
+            return
+        joined = before in taught and after in taught and before != after
+        if joined and not force:
+            _ask(before, after, talk)
+        recogniser.rename(before, after)
         recogniser.settle()
-        recogniser.save(model)
-        joined = len(recogniser.model.classes_) < before
-    talk.say(f"{shown(old)} is now {'part of ' if joined else ''}{shown(new)}.")
+        change.save(recogniser)
+    talk.say(f"{before} is now {'part of ' if joined else ''}{after}.")
+
+
+def _ask(old: Any, new: Any, talk: Talk) -> None:
+    """End unless someone says that two classes are to be joined."""
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        talk.complain(
+            f"There is a class {new} already, so nothing was done: --force joins the two."
+        )
+        raise typer.Exit(FAILED)
+    question = f"There is a class {new} already. Should {old} become part of it?"
+    typer.confirm(shown(question), abort=True, err=True)

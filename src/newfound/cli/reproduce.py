@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from newfound.cli.options import Quiet
-from newfound.cli.talk import DONE, Talk, print_table, shown
+from newfound.cli.talk import DONE, Talk, emit, print_table
 
 if TYPE_CHECKING:
     from newfound.experiments.report import Outcome
@@ -72,10 +72,10 @@ def reproduce(
     if as_json:
         from newfound.experiments.table import as_json as table_as_json
 
-        typer.echo(json.dumps(table_as_json(came.table)))
+        emit(json.dumps(table_as_json(came.table)))
     else:
         _print(study, came, talk)
-    talk.say(f"Report in {shown(out / what / 'report.md')}")
+    talk.say(f"Report in {out / what / 'report.md'}")
     raise typer.Exit(DONE if came.is_reproduced else NOT_REPRODUCED)
 
 
@@ -134,7 +134,7 @@ def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
 
     found, undrawn = reproduce_bayes(folder, seed)
     if as_json:
-        typer.echo(json.dumps(found))
+        emit(json.dumps(found))
     else:
         rows = [
             [each["prior"], name, agrees["standard"], agrees["rebalanced"]]
@@ -146,4 +146,4 @@ def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
         )
     if undrawn:
         talk.say(f"No figure: {undrawn}")
-    talk.say(f"{'Report' if undrawn else 'Figure 1 and report'} in {shown(folder)}")
+    talk.say(f"{'Report' if undrawn else 'Figure 1 and report'} in {folder}")

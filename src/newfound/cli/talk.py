@@ -1,10 +1,11 @@
-"""What a command says to people: on stderr, with progress on a terminal only."""
+"""What a command prints: data on stdout, talk on stderr, nothing that commands a terminal."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -21,7 +22,10 @@ from rich.text import Text
 if TYPE_CHECKING:
     from newfound.classifier import IncrementalRidgeClassifier
 
-DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 70, 130
+
+# The least that a column of names is narrowed to, in letters.
+NARROWEST = 8
 
 Thing = TypeVar("Thing")
 
@@ -32,21 +36,24 @@ class _Rate(ProgressColumn):
 
 
 class Talk:
-    """Words for people on stderr; none but complaints where `quiet`."""
+    """Words for people on stderr; none but complaints where `quiet`.
+
+    Words may hold names that strangers chose: all of them pass through `shown`.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         # What is asked is whether someone looks, not whether colours are wished for.
-        self.console = Console(stderr=True, force_terminal=_is_terminal(sys.stderr))
+        self.console = Console(stderr=True, force_terminal=is_terminal(sys.stderr))
 
     def say(self, text: str) -> None:
         """Say what was done."""
         if not self.quiet:
-            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self.console.print(shown(text), markup=False, highlight=False, soft_wrap=True)
 
     def complain(self, text: str) -> None:
         """Say what could not be done."""
-        self.console.print(text, style="red", markup=False, highlight=False, soft_wrap=True)
+        self.console.print(shown(text), style="red", markup=False, highlight=False, soft_wrap=True)
 
     def progress(self, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
         """Pass things on, showing how many of them came, how fast, and how long it will take."""
@@ -59,6 +66,9 @@ class Talk:
             console=self.console,
             transient=True,
             disable=self.quiet or not self.console.is_terminal,
+            # Data goes where stdout goes, also while a bar is shown on stderr.
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
         with progress:
             task = progress.add_task(what, total=total)
@@ -97,25 +107,83 @@ def shown(name: object) -> str:
     )
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: int) -> None:
-    """Print rows on stdout: a table on a terminal, else a line each with tabs between.
+def shortened(text: str, width: int) -> str:
+    """Return a text that takes `width` columns at most, without its middle if it must be.
 
-    The last `numbers` columns are set to the right.
+    >>> shortened("photos/kitchen/mug/0001.jpg", 16)
+    'photo…g/0001.jpg'
     """
-    out = Console(force_terminal=_is_terminal(sys.stdout))
-    lines = [[shown(cell) for cell in row] for row in rows]
-    if not out.is_terminal:
+    if cell_len(text) <= width:
+        return text
+    end = _beginning(text[::-1], (2 * width - 1) // 3)[::-1]
+    return f"{_beginning(text, width - 1 - cell_len(end))}…{end}"
+
+
+def _beginning(text: str, width: int) -> str:
+    """Return as much of a text as takes `width` columns at most."""
+    taken = text[: max(0, width)]
+    while cell_len(taken) > width:
+        taken = taken[:-1]
+    return taken
+
+
+def quoted(label: object, reserved: tuple[str, ...]) -> str:
+    """Return a label, in quotes if it could be taken for a word of the command's own.
+
+    >>> quoted("mug", ("unknown",)), quoted("unknown (mug?)", ("unknown",))
+    ('mug', "'unknown (mug?)'")
+    """
+    text = str(label)
+    return f"'{text}'" if text.startswith(("'", *reserved)) else text
+
+
+def emit(text: str) -> None:
+    """Print data on stdout at once; what is no data of ours must have been `shown`."""
+    try:
+        typer.echo(text)
+    except OSError as error:
+        error.filename = "stdout"
+        raise
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: int, fold: bool = False
+) -> None:
+    """Print rows on stdout: a table on a terminal, else a line each with tabs between, as it comes.
+
+    The last `numbers` columns are set to the right. The others lose the middle of what is too long
+    for the terminal, or with `fold` take several lines.
+    """
+    lines = ([shown(cell) for cell in row] for row in rows)
+    if not is_terminal(sys.stdout):
         for line in lines:
-            typer.echo("\t".join(line))
+            emit("\t".join(line))
         return
+    held, out = list(lines), Console(force_terminal=True)
+    names = len(columns) - numbers
+    widths = [max(map(cell_len, cells)) for cells in zip(columns, *held, strict=True)]
+    frame = 3 * len(columns) + 1
+    kept = widths if fold else _fitted(widths[:names], out.width - frame - sum(widths[names:]))
     table = Table(show_header=any(columns))
     for place, column in enumerate(columns):
-        right = place >= len(columns) - numbers
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
-    for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
+        if place >= names:
+            table.add_column(column, justify="right", overflow="fold")
+        else:
+            table.add_column(column, overflow="fold", no_wrap=not fold)
+    for line in held:
+        cells = [shortened(cell, width) for cell, width in zip(line, kept, strict=False)]
+        table.add_row(*map(Text, cells + line[len(cells) :]))
     out.print(table)
 
 
-def _is_terminal(stream: Any) -> bool:
+def _fitted(widths: list[int], room: int) -> list[int]:
+    """Return widths of columns that fit into `room` together, the widest narrowed first."""
+    fitted = [min(width, max(room, NARROWEST)) for width in widths]
+    while sum(fitted) > room and max(fitted) > NARROWEST:
+        fitted[fitted.index(max(fitted))] -= 1
+    return fitted
+
+
+def is_terminal(stream: Any) -> bool:
+    """Tell whether someone looks at a stream."""
     return stream is not None and stream.isatty()

@@ -15,9 +15,9 @@ from newfound.cli.gather import (
     tell_ignored,
     tell_problems,
 )
-from newfound.cli.models import changing
+from newfound.cli.models import Change, changing, opened
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
-from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, known, many, shown
+from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, known, many
 
 if TYPE_CHECKING:
     from newfound.recogniser import Recogniser
@@ -31,7 +31,9 @@ SAVING_SHARE = 0.1
 Model = Annotated[
     Path, typer.Argument(help="The model's file; made if it is not there.", show_default=False)
 ]
-Again = Annotated[bool, typer.Option("--again", help="Also what was taught already.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Teach images again even if they were taught before.")
+]
 Lean = Annotated[
     bool,
     typer.Option(
@@ -61,21 +63,22 @@ def teach(
     newfound teach kitchen.newfound new/*.jpg --as mug
     newfound teach kitchen.newfound vectors.npz
 
-    Folders are classes, or --as says what all of them show. A model that is there learns more;
-    otherwise one is made, which chooses its penalty and recoding itself. Images already taught
-    under that label are skipped. What cannot be read is listed, the rest is learned, and the exit
-    code is 3. Broken off, it keeps what it saved; run again, it goes on from there.
+    A folder of images is a class of its name, a folder of such folders holds several, and --as
+    labels whatever is given. An existing model learns more; otherwise one is made, which chooses
+    its penalty and recoding itself. Images already taught under that label are skipped. What
+    cannot be read is listed, the rest is learned, and the exit code is 3. Interrupted lessons
+    resume when run again. newfound undo takes the last lesson back.
     """
     talk = Talk(quiet)
     gathered = gather(images, label, labels, need_labels=True)
     tell_ignored(gathered.ignored, talk)
-    with changing(model, wait, talk):
-        code = _teach(model, gathered, again, extractor, lean, save_every, talk)
+    with changing(model, wait, talk) as change:
+        code = _teach(change, gathered, again, extractor, lean, save_every, talk)
     raise typer.Exit(code)
 
 
 def _teach(
-    path: Path,
+    change: Change,
     gathered: Gathered,
     again: bool,
     extractor: str | None,
@@ -85,22 +88,24 @@ def _teach(
 ) -> int:
     from newfound.recogniser import Recogniser
 
-    recogniser = Recogniser.load(path) if path.exists() else Recogniser(lean=lean)
+    path = change.named
+    recogniser = opened(path) if path.exists() else Recogniser(lean=lean)
     if lean and recogniser.is_taught and recogniser.model._statistics.per_class:
-        talk.say(f"{shown(path)} is there already and not lean; --lean is for new models.")
+        talk.say(f"{path} is there already and not lean; --lean is for new models.")
 
-    def wanted(label: str | None, digest: bytes) -> bool:
-        return again or not recogniser.memory.count(recogniser.label(str(label)), digest)
+    def wanted(label: str | None, digest: bytes, nth: int) -> bool:
+        return again or recogniser.memory.count(recogniser.label(str(label)), digest) < nth
 
-    rows = rows_of(gathered, recogniser.model.extractor_, extractor, wanted)
-    lesson = _Lesson(recogniser, path, save_every, again)
+    rows = rows_of(gathered, recogniser, extractor, wanted)
+    lesson = _Lesson(recogniser, change, save_every, again)
     try:
         for row in talk.progress(rows, len(gathered), "teaching"):
             lesson.take(row)
         lesson.learn()
-        if recogniser.is_taught:
-            recogniser.settle()
-            lesson.save()
+        lesson.end()
+    except MemoryError as error:
+        advice = "fewer features take less, and so does a new model with --lean"
+        raise MemoryError(f"{error or 'too much to hold'}; {advice}") from error
     except KeyboardInterrupt:
         lesson.save()
         advice = "" if again else "; run it again to go on"
@@ -114,10 +119,10 @@ class _Lesson:
     """Rows on their way into a recogniser, learned in whole blocks and saved now and then."""
 
     def __init__(
-        self, recogniser: "Recogniser", path: Path, save_every: float, again: bool
+        self, recogniser: "Recogniser", change: Change, save_every: float, again: bool
     ) -> None:
         self.recogniser = recogniser
-        self.path = path
+        self.change = change
         self.save_every = save_every
         self.again = again
         self.waiting: list[tuple[Row, Any]] = []
@@ -150,11 +155,18 @@ class _Lesson:
         self.learned += len(self.waiting)
         self.waiting = []
 
+    def end(self) -> None:
+        """Bring all up to date that depends on all examples, and save."""
+        if self.recogniser.is_taught:
+            self.recogniser.settle()
+            self.save()
+
     def save(self) -> None:
         """Save all that is learned."""
         if self.recogniser.is_taught:
             start = monotonic()
-            self.recogniser.save(self.path)
+            # A lesson that was known already is nothing to undo.
+            self.change.save(self.recogniser, undoable=self.learned > 0)
             took = monotonic() - start
             self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
 
@@ -167,8 +179,10 @@ class _Lesson:
         tell_problems(self.problems, talk)
         if self.recogniser.is_taught:
             model = self.recogniser.model
-            talk.say(f"{shown(self.path)} knows {known(model)}.")
+            talk.say(f"{self.change.named} knows {known(model)}.")
+            if self.recogniser.unknown_above is None:
+                talk.say("Nothing is called unknown yet: that takes more images.")
 
     def _is_new(self, row: Row, label: Any) -> bool:
-        waits = any(row.digest == other.digest and label == named for other, named in self.waiting)
-        return not waits and not self.recogniser.memory.count(label, row.digest)
+        waiting: int = sum(row.digest == other.digest and label == at for other, at in self.waiting)
+        return self.recogniser.memory.count(label, row.digest) + waiting < row.nth

@@ -1,0 +1,143 @@
+"""What predict gives: at once, to files, and without mistaking a class for a verdict."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newfound.recogniser import Recogniser
+from tests.command_line import newfound, write_pictures, write_rows
+
+predict_module: Any = sys.modules["newfound.cli.predict"]
+PIXELS = ("--extractor", "pixels:size=8")
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for thing, name in enumerate(("cup", "mug", "unknown")):
+        write_pictures(Path("photos") / name, thing, range(12))
+    assert newfound("teach", "m", "photos", *PIXELS).code == 0
+    return Path("m")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_in_a_pipe_an_answer_comes_before_the_next_image_is_looked_at(
+    model: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    flushed: list[str] = []
+
+    class Pipe(io.StringIO):
+        def flush(self) -> None:
+            flushed.append(self.getvalue())
+
+    original = predict_module.rows_of
+
+    def one_by_one(*given: Any) -> Iterator[Any]:
+        for came, row in enumerate(original(*given)):
+            assert (flushed[-1] if flushed else "").count("\n") == came
+            yield row
+
+    monkeypatch.setattr(predict_module, "rows_of", one_by_one)
+    monkeypatch.setattr("tests.command_line.io.StringIO", Pipe)
+    files = sorted(Path("photos/cup").iterdir())
+    done = newfound("predict", "m", *files, *options)
+    assert (done.code, done.out.count("\n")) == (0, 12), done.err
+
+
+def test_data_goes_to_stdout_while_a_bar_is_shown_on_a_terminal(model: Path) -> None:
+    program = (
+        "import pty, os, subprocess, sys\n"
+        "keeper, terminal = pty.openpty()\n"
+        "words = [sys.executable, '-m', 'newfound', 'predict', 'm', 'photos', '--json']\n"
+        "done = subprocess.run(words, stdout=subprocess.PIPE, stderr=terminal,\n"
+        "                      env={**os.environ, 'TERM': 'xterm'})\n"
+        "sys.stdout.buffer.write(done.stdout)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert len(done.stdout.splitlines()) == 36
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".TSV", "\t")])
+def test_answers_are_written_as_a_table_with_names(
+    model: Path, suffix: str, delimiter: str
+) -> None:
+    odd = Path('a\t"b",\n.png')
+    odd.write_bytes(Path("photos/cup/000.png").read_bytes())
+    files = [odd, Path("photos/mug/001.png")]
+    done = newfound("predict", "m", *files, "--top", 2, "--output", f"answers{suffix}")
+    assert (done.code, done.out) == (0, "")
+    with Path(f"answers{suffix}").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=delimiter))
+    lines = newfound("predict", "m", *files, "--top", 2, "--json").out.splitlines()
+    for row, line in zip(rows, map(json.loads, lines), strict=True):
+        assert list(row) == ["file", "label", "known", "score", "novelty", "label_2", "score_2"]
+        assert (row["file"], row["label"]) == (line["file"], line["label"])
+        assert row["known"] == ("yes" if line["known"] else "no")
+        assert float(row["score"]) == line["score"]
+        assert float(row["novelty"]) == line["novelty"]
+        assert row["label_2"] == line["top"][1]["label"]
+        assert float(row["score_2"]) == line["top"][1]["score"]
+
+
+def test_answers_are_written_as_json_lines(model: Path) -> None:
+    assert newfound("predict", "m", "photos/mug", "--output", "answers.jsonl").code == 0
+    assert Path("answers.jsonl").read_text() == newfound("predict", "m", "photos/mug", "--json").out
+
+
+def test_a_file_of_answers_is_whole_or_as_it_was(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("answers.csv").write_text("old")
+    with monkeypatch.context() as patch:
+        patch.setattr(Recogniser, "answers", lambda *_: 1 / 0)
+        assert newfound("predict", "m", "photos", "--output", "answers.csv").code == 70
+    assert Path("answers.csv").read_text() == "old"
+    done = newfound("predict", "m", "photos", "nothing.png", "--output", "answers.csv")
+    assert (done.code, "36 answers in answers.csv" in done.err) == (3, True)
+    assert len(Path("answers.csv").read_text().splitlines()) == 37
+
+
+@pytest.mark.parametrize("name", ["answers.txt", "answers", "no/answers.csv", "folder.csv"])
+def test_no_work_is_done_for_a_file_that_cannot_be_written(name: str, model: Path) -> None:
+    Path("folder.csv").mkdir()
+    model.unlink()  # which would be missed first
+    done = newfound("predict", "m", "photos", "--output", name)
+    assert (done.code, "--output" in done.err) == (2, True)
+
+
+def test_a_class_called_unknown_does_not_look_like_the_verdict(model: Path) -> None:
+    newfound("teach", "m", "photos/mug", "--as", "unknown (mug?)")
+    for above, verdict in ((1, "'unknown'"), (0, "unknown ('unknown'?)")):
+        line = newfound("predict", "m", "photos/unknown/000.png", "--unknown-above", above).out
+        assert line.split("\t")[1] == verdict
+    for above, known in ((1, True), (0, False)):
+        options = ("--unknown-above", above, "--json")
+        answer = json.loads(newfound("predict", "m", "photos/unknown/000.png", *options).out)
+        assert (answer["label"], answer["known"]) == ("unknown", known)
+    line = newfound("predict", "m", "photos/mug/000.png", "--top", 3, "--unknown-above", 1).out
+    assert {"mug", "'unknown (mug?)'"} <= set(line.split("\t"))
+
+
+def test_a_class_called_like_a_sum_does_not_look_like_one(model: Path) -> None:
+    newfound("rename", "m", "cup", "all images")
+    out = newfound("evaluate", "m", "photos/cup", "--as", "all images").out
+    assert [line.split("\t")[0] for line in out.splitlines()] == [
+        "'all images'",
+        "all images",
+        "mean of classes",
+    ]
+
+
+def test_teaching_tells_when_nothing_is_called_unknown_yet(tmp_path: Path) -> None:
+    said = "Nothing is called unknown yet"
+    write_rows(tmp_path / "few.npz", ["a", "b"] * 3)
+    assert said in newfound("teach", tmp_path / "few", tmp_path / "few.npz").err
+    write_rows(tmp_path / "many.npz", ["a", "b"] * 30)
+    assert said not in newfound("teach", tmp_path / "many", tmp_path / "many.npz").err

@@ -1,0 +1,158 @@
+"""What goes wrong: whose mistake it is, of which file, and what is left behind."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound.recogniser import Recogniser
+from tests.command_line import newfound, write_rows
+
+
+@pytest.fixture(autouse=True)
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_rows(Path("v.npz"), ["cup", "mug"] * 5)
+    assert newfound("teach", "m", "v.npz").code == 0
+    return Path("m")
+
+
+def mistakes() -> dict[str, Any]:
+    """Things that only a mistake in the program does, by the words that Python has for them."""
+    return {
+        "TypeError": lambda *_: len(3),  # type: ignore[arg-type]
+        "IndexError": lambda *_: [][1],
+        "KeyError": lambda *_: dict[str, int]()["a"],
+        "ValueError: operands could not be broadcast": lambda *_: np.zeros(2) + np.zeros(3),
+        "ValueError: invalid literal for int()": lambda *_: int("x"),
+        "ValueError: not ours": _raise_here,
+    }
+
+
+def _raise_here(*_: Any) -> None:
+    raise ValueError("not ours")  # as a library would that newfound calls
+
+
+@pytest.mark.parametrize("words", mistakes())
+def test_a_mistake_of_ours_is_called_that(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recogniser, "load", mistakes()[words])
+    done = newfound("inspect", "m")
+    assert (done.code, done.out) == (70, "")
+    assert f"newfound: internal error: {words}" in done.err
+    assert "run again with newfound --debug and report it" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_bug_planted_in_newfound_itself_is_called_internal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The call that numpy refuses stands in a line of newfound's, as any deliberate error does.
+    monkeypatch.setattr("newfound.recogniser.project_on_simplex", lambda _: np.zeros((2, 3)))
+    monkeypatch.setattr("newfound.recogniser.np.argsort", lambda *_, **__: np.zeros(7))
+    done = newfound("predict", "m", "v.npz")
+    assert (done.code, "internal error" in done.err) == (70, True)
+
+
+@pytest.mark.parametrize("way", ["option", "environment"])
+def test_debug_shows_where_an_error_came_from(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    before = ["--debug"] if way == "option" else []
+    if way == "environment":
+        monkeypatch.setenv("NEWFOUND_DEBUG", "1")
+    Path("junk").write_text("junk")
+    done = newfound(*before, "inspect", "junk")
+    assert done.code == 1
+    assert "Traceback (most recent call last):" in done.err
+    assert done.err.splitlines()[-1] == "newfound: junk: not a model file, or cut short"
+    monkeypatch.setattr(Recogniser, "load", _raise_here)
+    done = newfound(*before, "inspect", "m")
+    assert (done.code, "in _raise_here" in done.err) == (70, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "rest"),
+    [
+        ("inspect", []),
+        ("predict", ["v.npz"]),
+        ("evaluate", ["v.npz"]),
+        ("teach", ["v.npz"]),
+        ("forget", ["v.npz"]),
+        ("forget-class", ["cup"]),
+        ("rename", ["cup", "pot"]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "junk"])
+def test_what_is_no_model_is_named_and_no_lock_is_left_beside_it(
+    command: str, rest: list[str], kind: str
+) -> None:
+    Path("place").mkdir()
+    target = Path("place") / kind
+    if kind == "folder":
+        target.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(target)
+    elif kind == "device":
+        target = Path(os.devnull)
+    else:
+        target.write_text("junk")
+    beside = sorted(target.parent.iterdir())
+    done = newfound(command, target, *rest)
+    assert (done.code, done.out) == (1, "")
+    assert f"newfound: {target}: " in done.err
+    assert "None" not in done.err
+    assert [path for path in sorted(target.parent.iterdir()) if path not in beside] == []
+
+
+def test_a_merge_that_is_refused_leaves_no_lock() -> None:
+    Path("place").mkdir()
+    Path("place/junk").write_text("junk")
+    for options in ([], ["--force"]):
+        assert newfound("merge", "m", "m", "-o", "place/junk", *options).code in (1, 2)
+    assert [path.name for path in Path("place").iterdir()] == ["junk"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("teach", "m", "v.npz", "--again"), "m"),
+        (("teach", "new", "v.npz"), "new"),
+        (("rename", "m", "cup", "pot"), "m"),
+        (("forget-class", "m", "cup"), "m"),
+        (("merge", "m", "m", "-o", "out"), "out"),
+        (("features", "v.npz", "-o", "w.npz"), "w.npz"),
+        (("predict", "m", "v.npz", "-o", "answers.csv"), "answers.csv"),
+        (("evaluate", "m", "v.npz", "--plot", "p.png"), "p.png"),
+    ],
+)
+def test_a_full_disk_is_told_with_the_name_of_the_file(
+    words: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = Path("m").read_bytes()
+    for place in (
+        "newfound.files.os.fsync",
+        "matplotlib.figure.Figure.savefig",
+    ):
+        monkeypatch.setattr(place, full)
+    done = newfound(*words)
+    assert done.code == 1
+    assert f"newfound: {name}: No space left on device" in done.err
+    assert Path("m").read_bytes() == before
+
+
+def test_want_of_memory_gets_advice_about_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_much(*_: Any) -> None:
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr(Recogniser, "teach", too_much)
+    done = newfound("teach", "m", "v.npz", "--again")
+    assert done.code == 1
+    assert "not enough memory: Unable to allocate 9 TiB; fewer features" in done.err
+    assert "--lean" in done.err
+    monkeypatch.setattr("newfound.cli.confusion_plot.draw", too_much)
+    done = newfound("evaluate", "m", "v.npz", "--plot", "p.png")
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == "newfound: not enough memory: Unable to allocate 9 TiB"

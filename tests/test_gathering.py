@@ -1,0 +1,133 @@
+"""From the command line to rows: folders, bad rows, equal rows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound import load
+from tests.command_line import newfound, write_pictures, write_rows
+
+PIXELS = ("--extractor", "pixels:size=8")
+
+
+@pytest.fixture(autouse=True)
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def classes(path: str) -> Any:
+    done = newfound("inspect", path, "--json")
+    assert done.code == 0, done
+    return json.loads(done.out)["classes"]
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e200, 1e153])
+def test_a_row_that_cannot_be_learned_is_listed_and_the_rest_is_learned(bad: float) -> None:
+    rows = write_rows(Path("v.npz"), ["a", "b"] * 20)
+    rows[5, 2] = bad
+    np.savez("v.npz", vectors=rows, labels=np.array(["a", "b"] * 20))
+    done = newfound("teach", "m", "v.npz")
+    assert done.code == 3
+    assert "1 could not be used:" in done.err
+    assert "  v.npz, row 5: a vector with numbers " in done.err
+    assert classes("m") == {"a": 20, "b": 19}
+    for command in ("predict", "evaluate", "forget"):
+        done = newfound(command, "m", "v.npz")
+        assert (done.code, "v.npz, row 5: " in done.err) == (3, True), done
+
+
+def test_a_bad_row_that_has_a_name_is_listed_with_both() -> None:
+    rows = write_rows(Path("v.npz"), ["a"] * 3)
+    rows[1] = 1e200
+    np.savez("v.npz", vectors=rows, labels=["a"] * 3, files=["x.jpg", "y.jpg", "z.jpg"])
+    assert "v.npz, row 1 (y.jpg): a vector with" in newfound("teach", "m", "v.npz").err
+
+
+def test_rows_as_large_as_can_be_are_learned() -> None:
+    rows = write_rows(Path("v.npz"), ["a", "b"] * 20) * 1e140
+    np.savez("v.npz", vectors=rows, labels=np.array(["a", "b"] * 20))
+    assert newfound("teach", "m", "v.npz").code == 0
+    assert newfound("forget", "m", "v.npz").code == 0
+
+
+def test_equal_rows_all_count_and_are_taught_once() -> None:
+    rows = np.array([[1.0, 2.0]] * 3 + [[3.0, 1.0]] * 5 + [[1.0, 2.0]] * 2)
+    np.savez("v.npz", vectors=rows, labels=np.array(["a"] * 5 + ["b"] * 5))
+    assert "Learned 10 images" in newfound("teach", "m", "v.npz").err
+    assert classes("m") == {"a": 5, "b": 5}
+    again = newfound("teach", "m", "v.npz").err
+    assert ("Learned 0 " in again, "Skipped 10 " in again) == (True, True)
+    np.savez("w.npz", vectors=rows[:3][[0, 0, 0, 1]], labels=np.array(["a"] * 4))
+    more = newfound("teach", "m", "w.npz").err  # the fourth of them is new
+    assert ("Learned 1 " in more, "Skipped 3 " in more) == (True, True)
+    assert newfound("forget", "m", "v.npz").code == 0
+    assert classes("m") == {"a": 1}
+    done = newfound("forget", "m", "w.npz")
+    assert (done.code, "Forgot 1 image." in done.err) == (3, True)
+    assert done.err.count("was not taught as a") == 3
+
+
+def test_a_lesson_of_equal_rows_that_broke_off_goes_on() -> None:
+    rows = np.array([[1.0, 2.0]] * 40)
+    np.savez("part.npz", vectors=rows[:16], labels=np.array(["a"] * 16))
+    np.savez("whole.npz", vectors=rows, labels=np.array(["a"] * 40))
+    newfound("teach", "m", "part.npz")
+    assert "Learned 24 images" in newfound("teach", "m", "whole.npz").err
+    assert classes("m") == {"a": 40}
+
+
+def test_equal_photos_are_one_photo_also_as_vectors() -> None:
+    write_pictures(Path("photos/cup"), 0, range(3))
+    Path("photos/cup/copy.png").write_bytes(Path("photos/cup/000.png").read_bytes())
+    newfound("features", "photos", "-o", "v.npz", *PIXELS)
+    done = newfound("teach", "m", "v.npz")
+    assert ("Learned 3 " in done.err, "Skipped 1 " in done.err) == (True, True)
+
+
+def test_folders_of_images_are_classes_of_their_names() -> None:
+    write_pictures(Path("mug"), 0, range(8))
+    write_pictures(Path("all/cup"), 1, range(8))
+    write_pictures(Path("more/pot"), 2, range(8))
+    done = newfound("teach", "m", "mug/", "all/cup", "more", *PIXELS)
+    assert done.code == 0, done
+    assert classes("m") == {"cup": 8, "mug": 8, "pot": 8}
+    result = json.loads(newfound("evaluate", "m", "mug", "--json").out)
+    assert result["per_class_n"] == {"mug": 8}
+    assert newfound("features", "mug", "-o", "v.npz", *PIXELS).code == 0
+    assert set(np.load("v.npz")["labels"]) == {"mug"}
+    assert newfound("forget", "m", "mug").code == 0
+    assert classes("m") == {"cup": 8, "pot": 8}
+    assert newfound("teach", "m", "mug", "--as", "beaker").code == 0
+    assert classes("m")["beaker"] == 8
+
+
+@pytest.mark.parametrize("name", [".", "../mug", "../mug/.", "in/..", "in/../"])
+def test_a_folder_is_called_by_its_own_name(
+    name: str, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pictures(world / "mug", 0, range(4))
+    (world / "mug" / "in").mkdir()
+    monkeypatch.chdir(world / "mug")
+    assert newfound("teach", world / "m", name, *PIXELS).code == 0
+    assert load(world / "m").classes_.tolist() == ["mug"]
+
+
+def test_a_link_to_a_folder_is_called_as_it_is_named() -> None:
+    write_pictures(Path("0001"), 0, range(4))
+    Path("mug").symlink_to("0001")
+    newfound("teach", "m", "mug", *PIXELS)
+    assert classes("m") == {"mug": 4}
+
+
+def test_images_beside_folders_of_classes_are_passed_over_in_words() -> None:
+    write_pictures(Path("photos/cup"), 0, range(4))
+    write_pictures(Path("photos"), 1, range(2))
+    done = newfound("teach", "m", "photos", *PIXELS)
+    assert done.code == 0
+    said = "Passed over: 2 beside the folders of classes in photos (see --as)"
+    assert said in done.err
+    assert classes("m") == {"cup": 4}
