@@ -8,6 +8,9 @@ import numpy as np
 from newfound.cli.talk import shortened, shown
 from newfound.extras import imported_from
 
+with imported_from("plots"):
+    from matplotlib.figure import Figure
+
 # A figure grows with the square of the classes in it: of more than this, the most confused are
 # drawn. Their names are cut to so many letters.
 MOST_CLASSES, LONGEST_NAME = 60, 30
@@ -22,8 +25,6 @@ def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
     path : path
         Its suffix says in which format.
     """
-    with imported_from("plots"):
-        from matplotlib.figure import Figure
     classes = {label for pair in pairs for label in pair}
     drawn = most_confused(pairs, MOST_CLASSES)
     images = Counter[str]()

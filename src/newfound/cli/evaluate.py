@@ -55,6 +55,7 @@ def evaluate(
     """
     if plot is not None:
         check_figure(plot, "--plot")
+        from newfound.cli.confusion_plot import draw  # here, so that nobody waits for its absence
     talk = Talk(quiet)
     recogniser = opened(model)
     gathered = gather(images, label, labels, need_labels=True)
@@ -79,8 +80,6 @@ def evaluate(
         _print(result, talk)
     tell_problems(problems, talk)
     if plot is not None:
-        from newfound.cli.confusion_plot import draw
-
         with naming(plot):
             draw(pairs, plot)
         talk.say(f"Figure in {plot}")
