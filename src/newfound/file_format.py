@@ -148,6 +148,7 @@ def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
         "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
         "gram_dropped": np.array([gram.dropped for gram in folded]).reshape(-1, width),
         "gram_folds": np.array([gram.folds for gram in folded], dtype=np.int64),
+        "gram_peak": np.array([gram.highest for gram in folded], dtype=np.float64),
         "gram_is_folded": np.array(
             [gram.sums is not None for gram in statistics.grams], dtype=bool
         ),
@@ -182,15 +183,19 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     _require(bool((held == np.where(folded, 0, expected)).all()), "rows")
     _require(len(rows) == held.sum() and len(tensors["gram"]) == folded.sum(), "rows")
     parts = [tensors[name] for name in ("gram", "gram_dropped", "gram_folds")]
-    matrices = zip(*parts, strict=True)
+    # Files of the first days have no peaks.
+    peaks = tensors.get("gram_peak", np.zeros(len(tensors["gram"])))
+    matrices = zip(*parts, peaks, strict=True)
     ends = np.cumsum(held)
     for gram, whole, end, size in zip(statistics.grams, folded, ends, held, strict=True):
         gram.add(rows[end - size : end])
         if whole:
-            packed, dropped, folds = next(matrices)
+            packed, dropped, folds, peak = next(matrices)
             full, _ = lapack.dtpttr(width, packed, uplo="L")
             _require(bool((full.diagonal() >= 0).all()), "sums")
-            gram.restore(np.asfortranarray(np.tril(full)), dropped.copy(), int(folds))
+            gram.restore(
+                np.asfortranarray(np.tril(full)), dropped.copy(), int(folds), float(peak)
+            )
     return statistics
 
 
