@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from newfound.gram import BLOCK_ROWS, Floats, Gram, add_exactly, total_gram
+from newfound.gram import CHUNK_ROWS, Floats, Gram, add_exactly, total_gram
 from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, check_same_type, join_labels, positions
 
@@ -32,6 +32,22 @@ def with_room(columns: Floats, needed: int) -> Floats:
     grown = np.zeros((max(needed, 2 * len(columns)), columns.shape[1]))
     grown[: len(columns)] = columns
     return grown
+
+
+def split(X: Floats) -> tuple[Floats, Floats]:
+    """Return two matrices whose sum is `X`, (m, d), the first with columns that add up exactly.
+
+    Its values are multiples of what float64 still tells apart in the sum of m as large as the
+    largest of their column (Rump, Ogita and Oishi 2008).
+
+    >>> high, low = split(np.array([[1e16], [1.0], [-1e16], [0.5]]))
+    >>> high.sum() + low.sum()
+    np.float64(1.5)
+    """
+    _, exponents = np.frexp(np.abs(X).max(axis=0, initial=0.0))
+    anchor = np.ldexp(1.0, exponents + len(X).bit_length() + 1)
+    high = (X + anchor) - anchor
+    return high, X - high
 
 
 class Statistics:
@@ -204,9 +220,9 @@ class Statistics:
         slack = SUM_SLACK * (trace / max(1, self.total)) ** 0.5 + PEAK_SLACK * peak**0.5
         for place, total in zip(present, terms.sum(axis=0), strict=True):
             gram = self.grams[place if self.per_class else 0]
-            # Where all rows of the class are held, or all rows and they are zeros, it is enough
-            # that these are among them, which is seen to below.
-            if counts[place] or (gram.sums is None and (self.per_class or not trace)):
+            # Where all rows of the class are held that are not zero, or no row is left that is
+            # not, it is enough that these are among them, which is seen to below.
+            if counts[place] or (not gram.peak and (self.per_class or not trace)):
                 continue
             size = np.abs(X[index == place]).sum(axis=0, dtype=np.float64)
             if (abs(self._cross[place] - total) > SUM_SLACK * size + slack).any():
@@ -329,20 +345,19 @@ class Statistics:
     def _class_terms(self, X: Rows, index: Index) -> tuple[Index, Floats]:
         """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
 
-        Few rows are terms of their own, which are added exactly; of many the sum is, in float64.
+        Together the terms have twice the working precision.
         """
         if len(X) == 1:
             return index, X.astype(np.float64)[None]
         present, compact = np.unique(index, return_inverse=True)
-        if len(X) <= BLOCK_ROWS:
-            rank = [np.count_nonzero(compact[:i] == place) for i, place in enumerate(compact)]
-            terms = np.zeros((max(rank, default=0) + 1, len(present), self.width))
-            terms[rank, compact] = X
-            return present, terms
-        members = csr_array(
-            (np.ones(len(X)), compact, np.arange(len(X) + 1)), (len(X), len(present))
-        )
-        return present, (members.T @ X)[None]
+        terms = np.zeros((2, len(present), self.width))
+        for start in range(0, len(X), CHUNK_ROWS):
+            rows, of = X[start : start + CHUNK_ROWS], compact[start : start + CHUNK_ROWS]
+            n = len(rows)
+            members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
+            for part in split(rows.astype(np.float64)):
+                add_exactly(*terms, members.T @ part)
+        return present, terms
 
     def _prepare_shift(self, places: Index, terms: Floats) -> Callable[[], None]:
         """Return a function that adds `terms` (m, k, d) to the cross of the classes at `places`."""
