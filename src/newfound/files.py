@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, and where the user's cache is."""
 
+import errno
 import hashlib
 import os
 import secrets
@@ -28,7 +29,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 
     >>> open_regular(os.devnull)
     Traceback (most recent call last):
-    OSError: a device, not a file
+    OSError: [Errno 22] a device, not a file: '/dev/null'
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     mode = os.fstat(descriptor).st_mode
@@ -37,7 +38,8 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     os.close(descriptor)
     kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISDIR: "a folder"}
     kind = next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")
-    raise OSError(f"{kind}, not a file")
+    number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+    raise OSError(number, f"{kind}, not a file", os.fspath(path))
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
@@ -64,6 +66,11 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
         if path.exists():
             shutil.copymode(path, temporary)
         temporary.replace(path)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # "No space left on device" names no file, other errors one that nobody asked for.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
     if os.name == "posix":
