@@ -120,6 +120,8 @@ def check_definite(statistics: Statistics, has_peaks: bool) -> None:
     Files of the first days have no peaks; then these are as high as they must have been.
     """
     folded = [gram for gram in statistics.grams if gram.sums is not None]
+    if not folded:
+        return
     spread = np.zeros((statistics.width,) * 2, order="F")
     slack = sum(map(_slack, folded))
     for place, gram in enumerate(statistics.grams):
@@ -129,7 +131,7 @@ def check_definite(statistics: Statistics, has_peaks: bool) -> None:
             spread += part
             require(_entries_fit(part, _slack(gram)) or not has_peaks, "sums")
     spread.ravel(order="K")[:: len(spread) + 1] += slack
-    if not folded or is_definite(spread.copy(order="F")):
+    if is_definite(spread.copy(order="F")):
         return
     require(not has_peaks, "sums")
     missing = -2 * float(np.linalg.eigvalsh(spread, UPLO="L")[0])
