@@ -62,8 +62,8 @@ def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
     require(tensors["cross"].ndim == tensors["rows"].ndim == 2, "sums")
     (T, width), held = tensors["cross"].shape, len(tensors["rows"])
     groups = T if header["per_class"] else 1
-    folded = np.count_nonzero(tensors["gram_is_folded"])
-    require(T == len(header["labels"]) and width > 0, "labels")
+    folded = int(np.count_nonzero(tensors["gram_is_folded"]))
+    require(len(header["labels"]) == T and width > 0, "labels")
     shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
         "counts": (np.int64, (T,)),
         "cross": (np.float64, (T, width)),

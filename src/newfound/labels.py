@@ -18,7 +18,8 @@ _FAMILIES = {"U": "strings", "b": "booleans", "i": "numbers", "u": "numbers", "f
 def as_labels(y: Any, name: str = "y") -> Labels:
     """Return `y` as a one-dimensional array of strings, booleans or whole numbers.
 
-    Strings may have up to 1,000 characters. Raises ValueError, naming the trouble, for anything that cannot be a label.
+    Strings may have up to 1,000 characters. Raises ValueError, naming the trouble, for anything
+    that cannot be a label.
 
     >>> as_labels(["mug", "cup"])
     array(['mug', 'cup'], dtype='<U3')

@@ -43,8 +43,9 @@ def from_contents(
     kinds = {kind.__name__: kind for kind in _KINDS}
     kind = kinds.get(contents.estimator)
     if kind is None:
+        name = contents.estimator[:50]
         raise file_format.ModelFileError(
-            f"{os.fspath(path)}: holds a {contents.estimator[:50]}, which this version does not know"
+            f"{os.fspath(path)}: holds a {name}, which this version does not know"
         )
     try:
         return kind._from_contents(contents)

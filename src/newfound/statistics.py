@@ -356,7 +356,7 @@ class Statistics:
             n = len(rows)
             members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
             for part in split(rows.astype(np.float64)):
-                add_exactly(*terms, members.T @ part)
+                add_exactly(terms[0], terms[1], members.T @ part)
         return present, terms
 
     def _prepare_shift(self, places: Index, terms: Floats) -> Callable[[], None]:

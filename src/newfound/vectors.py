@@ -145,7 +145,9 @@ def _is_plain(value: Any) -> bool:
     """Tell whether a value is a word, a number of ordinary size, none, or a list of such."""
     parts = value if isinstance(value, list) else [value]
     return all(
-        abs(part) < LARGEST_NUMBER if isinstance(part, int | float) else isinstance(part, str | None)
+        abs(part) < LARGEST_NUMBER
+        if isinstance(part, int | float)
+        else isinstance(part, str | None)
         for part in parts
     )
 

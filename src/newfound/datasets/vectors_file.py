@@ -110,7 +110,9 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     except OSError:
         raise
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{os.fspath(path)}: not a file of vectors (no npz file, or damaged)") from error
+        raise ValueError(
+            f"{os.fspath(path)}: not a file of vectors (no npz file, or damaged)"
+        ) from error
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ValueError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
 
@@ -155,12 +157,12 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArra
         if size != info.file_size - part.tell():
             raise ValueError(f"its {name} do not have the size that it says")
         array = np.empty(shape, dtype, order="F" if by_columns else "C")
-        flat = memoryview(array.ravel(order="K").view(np.uint8)) if size else memoryview(b"")
+        flat = array.ravel(order="K").view(np.uint8) if size else np.zeros(0, np.uint8)
         for start in range(0, size, _PIECE):
             piece = part.read(min(_PIECE, size - start))
-            flat[start : start + len(piece)] = piece
             if len(piece) < min(_PIECE, size - start):
                 raise ValueError(f"its {name} are cut short")
+            flat[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
         return array
 
 
@@ -171,7 +173,9 @@ def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
     if vectors.dtype.kind == "f":
         return vectors
     if vectors.size and not -_WHOLE <= int(vectors.min()) <= int(vectors.max()) <= _WHOLE:
-        raise ValueError("its vectors are whole numbers beyond 2^53, which no float64 holds exactly")
+        raise ValueError(
+            "its vectors are whole numbers beyond 2^53, which no float64 holds exactly"
+        )
     return vectors.astype(np.float64)
 
 
