@@ -60,10 +60,15 @@ def _options(
     pass
 
 
+def _say(message: Warning | str, *_: object, **__: object) -> None:
+    Talk().complain(f"newfound: {message}")
+
+
 def main() -> None:
     """Run the command line; what goes wrong is said in a line, without a traceback."""
     # What matters of an image is said by name; Pillow's own warnings add nothing.
     warnings.filterwarnings("ignore", module="PIL")
+    warnings.showwarning = _say
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files and classes may hold anything
             stream.reconfigure(errors="backslashreplace")
