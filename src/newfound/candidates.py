@@ -1,11 +1,17 @@
 """Several penalties at once: one solver each, on the same sums."""
 
+import warnings
 from collections.abc import Sequence
+
+import numpy as np
 
 from newfound.labels import Labels
 from newfound.rebalancing import RebalancedSolver, check_removal
 from newfound.solver import RecursiveSolver
 from newfound.statistics import Index, Rows, Statistics
+
+# An error of the weights, relative to their size, that forgetting does not pass over in silence.
+FELT = 1e-6
 
 
 class Candidates:
@@ -64,3 +70,26 @@ class Candidates:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
         for solver in self.solvers:
             solver.discard()
+
+    def lost_to_rounding(self) -> float:
+        """Estimate the relative error that rounding of the sums, when largest, left in the weights.
+
+        It is the rounding of the largest X'X there ever was, beside the mean eigenvalue of the
+        present one plus the smallest penalty: eps d peak / (trace + d penalty).
+        """
+        width, grams = self.statistics.width, self.statistics.grams
+        peak, trace = sum(gram.peak for gram in grams), sum(gram.trace for gram in grams)
+        eps = float(np.finfo(np.float64).eps)
+        return eps * width * peak / (trace + width * self.solvers[0].penalty)
+
+
+def warn_of_rounding(before: float, after: float) -> None:
+    """Warn whoever called `forget`, which holds a lock, if forgetting rows has brought `lost_to_rounding` to be felt."""
+    if after > FELT >= before:
+        size = f"{after:.0e} of their size" if after < 1 else "as large as they are"
+        warnings.warn(
+            "what was forgotten was so large that its rounding stays in the sums: errors of the "
+            f"weights may be about {size}; to be rid of them, fit anew",
+            UserWarning,
+            stacklevel=4,
+        )

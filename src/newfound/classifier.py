@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from newfound import file_format
-from newfound.candidates import Candidates
+from newfound.candidates import Candidates, warn_of_rounding
 from newfound.gram import Floats
 from newfound.inputs import checked_labels, checked_rows
 from newfound.labels import Labels, as_labels, join_labels
@@ -184,6 +184,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
         A class whose last example goes disappears. What cannot have been taught (more examples of
         a class than there are, or rows without which the sums would belong to no data) is refused.
+        Where rows were so much larger than all that is left that their rounding is felt
+        (docs/solver.md), a warning says how much.
 
         Parameters
         ----------
@@ -206,9 +208,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         for label in np.unique(y).tolist():
             statistics.position(label)
         index, _ = statistics.locate(y)
+        before = self._candidates().lost_to_rounding()
         self._take_out(rows, index)
+        after = self._candidates().lost_to_rounding()
         if self._settle().__sklearn_is_fitted__():
             self._after_change()
+        warn_of_rounding(before, after)
         return self
 
     def _take_out(self, rows: Rows, index: Index) -> None:

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all, and where the user's cache is."""
 
+import errno
 import hashlib
 import os
 import secrets
@@ -28,16 +29,24 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 
     >>> open_regular(os.devnull)
     Traceback (most recent call last):
-    OSError: a device, not a file
+    OSError: [Errno 22] a device, not a file: '/dev/null'
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    mode = os.fstat(descriptor).st_mode
+    try:
+        _must_be_regular(path, os.fstat(descriptor).st_mode)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def _must_be_regular(path: str | os.PathLike[str], mode: int) -> None:
     if stat.S_ISREG(mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
+        return
     kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket", stat.S_ISDIR: "a folder"}
     kind = next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")
-    raise OSError(f"{kind}, not a file")
+    number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+    raise OSError(number, f"{kind}, not a file", os.fspath(path))
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
@@ -55,6 +64,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
     ['a']
     """
     path = Path(os.path.realpath(path))
+    if path.exists():
+        _must_be_regular(path, path.stat().st_mode)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -64,6 +75,11 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
         if path.exists():
             shutil.copymode(path, temporary)
         temporary.replace(path)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # "No space left on device" names no file, other errors one that nobody asked for.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
     if os.name == "posix":
@@ -78,7 +94,8 @@ def cache_folder() -> Path:
     """Return the folder of what can be made or fetched again; it need not exist.
 
     The environment variable NEWFOUND_CACHE names it, or else the system's customs do; for users
-    without a home, it is among the temporary files.
+    without a home, it is among the temporary files. Before anything is put there,
+    `make_private` sees to it that it is nobody else's.
     """
     if chosen := os.environ.get("NEWFOUND_CACHE"):
         return Path(chosen)
@@ -91,4 +108,33 @@ def cache_folder() -> Path:
     try:
         return Path(custom or Path(usual).expanduser()) / "newfound"
     except RuntimeError:
-        return Path(tempfile.gettempdir()) / "newfound"
+        return Path(tempfile.gettempdir()) / f"newfound-{_user()}"
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only the present user can enter, unless it is there; or raise OSError.
+
+    One that is there must be the user's own, and not everybody may write to it.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if os.name == "posix" and (found.st_uid != _user() or found.st_mode & 0o002):
+        raise OSError(errno.EPERM, "this folder belongs to others, too", os.fspath(folder))
+
+
+def read_own(path: Path, most: int) -> bytes:
+    """Return the bytes of a file that the present user wrote, or raise OSError.
+
+    Links to devices, pipes, files of others and those of more than `most` bytes are not read.
+    """
+    with open_regular(path) as file:
+        found = os.fstat(file.fileno())
+        if os.name == "posix" and found.st_uid != _user():
+            raise OSError(errno.EPERM, "a file of someone else", os.fspath(path))
+        if found.st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most} bytes", os.fspath(path))
+        return file.read(most)
+
+
+def _user() -> int:
+    return os.geteuid() if os.name == "posix" else 0

@@ -24,6 +24,8 @@ _ONCE = np.tri(STRIP_COLUMNS) - 0.5 * np.eye(STRIP_COLUMNS)
 SQUARED_ROWS = 128
 # Rows converted to float64 at a time when a large batch has another type.
 CHUNK_ROWS = 4096
+# Share of the largest sums there ever were that their rounding may have left, by far at most.
+ROUNDING_SHARE = 1e-12
 
 
 def add_exactly(total: Floats, dropped: Floats, term: Floats) -> None:
@@ -118,6 +120,8 @@ class Gram:
     #     older rows; strict upper triangle: of the recent rows, or nothing; diagonal: of all.
     # diagonal + dropped: the diagonal once more, in twice the precision.
     # folds, strip: how often rows were folded, and which strip of columns is settled next.
+    # highest: the largest trace of sums that any removal found; 0 before the first. Between
+    #     removals the trace only grows.
 
     def __init__(
         self, width: int, raw_limit: int | None = None, recent_apart: bool = False
@@ -132,6 +136,7 @@ class Gram:
         self.dropped = np.zeros(0)
         self.folds = 0
         self.strip = 0
+        self.highest = 0.0
 
     @property
     def nbytes(self) -> int:
@@ -143,6 +148,19 @@ class Gram:
     def trace(self) -> float:
         """Sum of the squares of everything held."""
         return float(self.diagonal.sum() + np.vdot(self.waiting_rows, self.waiting_rows))
+
+    @property
+    def peak(self) -> float:
+        """Largest sum of squares that `sums` ever held: what their rounding is measured by.
+
+        Rows that wait are no part of it: they are taken out to the last bit.
+        """
+        return max(self.highest, float(self.diagonal.sum()))
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may have left in the sums when they were larger, at most."""
+        return ROUNDING_SHARE * self.peak
 
     @property
     def waiting_rows(self) -> Floats:
@@ -199,11 +217,17 @@ class Gram:
         kept = np.delete(self.waiting_rows, [place for place in places if place >= 0], axis=0)
         rows = self.rows.copy()
         rows[: len(kept)] = kept
-        if self.sums is None:
+        if -1 not in places:
             return partial(self._take_in, None, rows, len(kept), _nothing)
+        peak = self.peak
         folded = np.ascontiguousarray(X[[place < 0 for place in places]], dtype=np.float64)
-        fold = self._prepare_fold(folded, -1.0, self._parts()) if len(folded) else _nothing
-        return partial(self._take_in, None, rows, len(kept), fold)
+        fold = self._prepare_fold(folded, -1.0, self._parts())
+
+        def subtract() -> None:
+            fold()
+            self.highest = peak
+
+        return partial(self._take_in, None, rows, len(kept), subtract)
 
     def times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (width,) or (width, k)."""
@@ -237,6 +261,7 @@ class Gram:
             return
         other = other.settled()
         assert other.sums is not None
+        peak = self.peak + other.peak
         self._thaw()
         self._hold(self._parts())
         assert self.sums is not None
@@ -245,6 +270,7 @@ class Gram:
         add_exactly(self.diagonal, self.dropped, other.dropped)
         self._restore_diagonal()
         self.folds += other.folds
+        self.highest = peak
 
     def settled(self) -> "Gram":
         """Return a copy with all rows folded and all sums in one lower triangle."""
@@ -257,12 +283,12 @@ class Gram:
         settle(other.sums, 0, self.width)
         return other
 
-    def restore(self, sums: Floats, dropped: Floats, folds: int) -> None:
+    def restore(self, sums: Floats, dropped: Floats, folds: int, highest: float) -> None:
         """Take over settled sums, (width, width), as another Gram held them."""
         if sums.shape != (self.width, self.width) or dropped.shape != (self.width,):
             raise ValueError("sums of different shapes do not belong together")
         self.sums, self.diagonal, self.dropped = sums, sums.diagonal().copy(), dropped
-        self.folds = folds
+        self.folds, self.highest = folds, highest
 
     def _thaw(self) -> None:
         """Copy what is mapped read-only from a file: BLAS would write to it all the same."""

@@ -8,13 +8,18 @@ from numpy.typing import NDArray
 
 Labels = NDArray[Any]
 
+# Characters that a label may have. numpy holds all labels at the width of the longest, four bytes a
+# character: with this, a thousand of them take 4 MB at most.
+LONGEST_LABEL = 1000
+
 _FAMILIES = {"U": "strings", "b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}
 
 
 def as_labels(y: Any, name: str = "y") -> Labels:
     """Return `y` as a one-dimensional array of strings, booleans or whole numbers.
 
-    Raises ValueError, naming the trouble, for anything that cannot be a label.
+    Strings may have up to 1,000 characters. Raises ValueError, naming the trouble, for anything
+    that cannot be a label.
 
     >>> as_labels(["mug", "cup"])
     array(['mug', 'cup'], dtype='<U3')
@@ -35,6 +40,8 @@ def as_labels(y: Any, name: str = "y") -> Labels:
         raise ValueError(
             f"Unknown label type: {labels.dtype}. Labels are strings, booleans or whole numbers."
         )
+    if labels.dtype.kind == "U" and labels.dtype.itemsize > 4 * LONGEST_LABEL:
+        labels = labels.astype(f"<U{_check_lengths(map(len, labels.tolist()), name)}")
     if labels.dtype.kind == "f":
         _check_whole(labels, name)
         labels = labels.astype(np.float64) if labels.dtype.itemsize > 8 else labels
@@ -105,6 +112,7 @@ def _from_objects(values: list[Any], name: str) -> Labels:
                 "Labels are strings, booleans or whole numbers."
             )
     if all(isinstance(value, str) for value in values):
+        _check_lengths(map(len, values), name)  # before numpy makes all of them as wide
         labels = np.array(values, dtype=np.str_)
         if not _same(labels.tolist(), values):
             raise ValueError(f"{name} holds a string that ends in NUL, which numpy cannot keep")
@@ -118,6 +126,16 @@ def _from_objects(values: list[Any], name: str) -> Labels:
     if labels.dtype.kind == "O" or not _same(labels.tolist(), values):
         raise ValueError(f"{name} holds a number beyond 64 bits; use a string as its label")
     return labels
+
+
+def _check_lengths(lengths: Iterable[int], name: str) -> int:
+    """Return the largest length, or raise ValueError where no label is so long."""
+    longest = max(lengths, default=0)
+    if longest > LONGEST_LABEL:
+        raise ValueError(
+            f"{name} holds a label of {longest} characters; a label may have {LONGEST_LABEL}"
+        )
+    return longest
 
 
 def _same(held: list[Any], given: list[Any]) -> bool:

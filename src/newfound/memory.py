@@ -81,7 +81,7 @@ class Memory:
     def unpacked(cls, arrays: dict[str, NDArray[Any]], labels: list[Any]) -> "Memory":
         """Return the memory that `packed` was asked of, or raise ValueError or KeyError."""
         digests, index = arrays["digests"], arrays["class"]
-        fits = digests.dtype == np.uint8 and digests.shape == (len(index), DIGEST_BYTES)
+        fits = digests.dtype == np.uint8 and digests.shape == (index.size, DIGEST_BYTES)
         if not fits or index.dtype != np.int64 or index.ndim != 1:
             raise ValueError("its memory of images does not fit together")
         if len(index) and not 0 <= index.min() <= index.max() < len(labels):

@@ -41,14 +41,16 @@ def from_contents(
 ) -> IncrementalRidgeClassifier:
     """Return the model that a file holds, or raise ModelFileError."""
     kinds = {kind.__name__: kind for kind in _KINDS}
-    kind = kinds.get(str(contents.estimator))
+    kind = kinds.get(contents.estimator)
     if kind is None:
+        name = contents.estimator[:50]
         raise file_format.ModelFileError(
-            f"{os.fspath(path)}: holds a {contents.estimator}, which this version does not know"
+            f"{os.fspath(path)}: holds a {name}, which this version does not know"
         )
     try:
         return kind._from_contents(contents)
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+    except Exception as error:  # whatever parameters that are none make of it
+        said = f"{error}"[:200]
         raise file_format.ModelFileError(
-            f"{os.fspath(path)}: damaged: its parameters are not a model's ({error})"
+            f"{os.fspath(path)}: damaged: its parameters are not a model's ({said})"
         ) from error

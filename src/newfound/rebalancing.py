@@ -158,7 +158,7 @@ def check_removal(statistics: Statistics, X: Rows, index: Index) -> None:
             continue
         left = -second_moment(X[index == place])
         gram.add_to(left, 1.0)
-        slack = max(ROUNDING_SLACK * gram.trace, np.finfo(np.float64).tiny)
+        slack = max(ROUNDING_SLACK * gram.trace + gram.rounding, np.finfo(np.float64).tiny)
         left.ravel(order="K")[:: len(left) + 1] += slack
         if not is_definite(left):
             raise NotTaughtError

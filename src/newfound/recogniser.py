@@ -227,6 +227,7 @@ class Recogniser:
             memory = self.memory.packed(contents.statistics.labels.tolist())
             if self.unknown_above is not None:
                 memory["unknown_above"] = np.array([self.unknown_above])
+                _novelty(memory["unknown_above"])  # what could not be read is not written
             file_format.write(path, contents._replace(memory=memory))
 
     @classmethod

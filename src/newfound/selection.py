@@ -461,14 +461,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         return rows, labels[index]
 
     def _contents(self) -> file_format.Contents:
-        return (
-            super()
-            ._contents()
-            ._replace(
-                parameters=self._selection_settings().to_json(),
-                selection=packed(self._selector, self._statistics, self._selection_settings()),
-            )
-        )
+        settings = self._selection_settings()
+        arrays = packed(self._selector, self._statistics, settings)
+        unpacked(arrays, self._statistics, settings)  # what could not be read is not written
+        return super()._contents()._replace(parameters=settings.to_json(), selection=arrays)
 
     @classmethod
     def _from_contents(cls, contents: file_format.Contents) -> Self:

@@ -10,6 +10,8 @@ from newfound.labels import as_labels
 
 # Beyond these, products with the sums would leave the range of float64.
 _SMALLEST, _LARGEST = 1e-100, 1e100
+# Pairs of a penalty and a recoding to choose from: each costs time at every choice.
+MOST_CANDIDATES = 1000
 _RANGE = f"; from {_SMALLEST:.0e} to {_LARGEST:.0e} will do"
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
@@ -119,6 +121,11 @@ def checked_selection_settings(
     automatic = isinstance(penalties, str) and penalties == "auto"
     rising = ("auto",) if automatic else _rising(penalties, "penalties", _SMALLEST, _LARGEST)
     levels = _rising(recodings, "recodings", 0.0, 1.0)
+    if len(rising) * len(levels) > MOST_CANDIDATES:
+        raise ValueError(
+            f"{len(rising)} penalties times {len(levels)} recodings are more candidates than the "
+            f"{MOST_CANDIDATES} there may be: give fewer of them"
+        )
     if rule is None and len(levels) > 1:
         raise ValueError(
             "rule=None chooses the penalty alone: give recodings one number, such as "

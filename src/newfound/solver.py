@@ -17,7 +17,7 @@ CHECK_OFFSET = 4
 # How often the drift right after a rebuild may grow before the next.
 DRIFT_GROWTH = 10.0
 # Share of the sum of squares by which sums may miss being positive definite when rows are taken
-# out: what rounding cost them, when they were larger, is not held against the rows.
+# out. What rounding cost them when they were larger comes on top: it is not held against the rows.
 ROUNDING_SLACK = 1e-8
 
 
@@ -288,7 +288,7 @@ class RecursiveSolver:
 
     def _check_definite(self, X: Rows, remaining: int) -> None:
         gram = self.statistics.gram
-        slack = ROUNDING_SLACK * gram.trace()
+        slack = ROUNDING_SLACK * gram.trace() + self.statistics.rounding
         gram -= second_moment(X)
         mean = np.zeros(len(gram))
         if self.fit_intercept:

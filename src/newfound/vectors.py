@@ -6,6 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+# Numbers that say how images are prepared stay far below this.
+LARGEST_NUMBER = 1e15
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -52,6 +55,8 @@ class Identity:
         if not isinstance(values, dict) or set(values) != set(kinds):
             raise ValueError("not an extractor's identity")
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):
+            raise ValueError("not an extractor's identity")
+        if not all(map(_is_plain, values["preprocessing"].values())):
             raise ValueError("not an extractor's identity")
         return cls(**values)
 
@@ -134,6 +139,17 @@ def same_extractor(
             "the numbers of one mean nothing to the other"
         )
     return known or other
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether a value is a word, a number of ordinary size, none, or a list of such."""
+    parts = value if isinstance(value, list) else [value]
+    return all(
+        abs(part) < LARGEST_NUMBER
+        if isinstance(part, int | float)
+        else isinstance(part, str | None)
+        for part in parts
+    )
 
 
 def _shown(value: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets.vectors_file import read_vectors, write_vectors
-from newfound.files import cache_folder
+from newfound.files import cache_folder, make_private
 
 if TYPE_CHECKING:
     from newfound.features import Extractor
@@ -34,8 +34,8 @@ def looked_at(
     names = [str(path.relative_to(root)) for path in files]
     mark = json.dumps([extractor.identity.to_json(), names]).encode()
     kept = cache_folder() / f"{name}-{hashlib.sha256(mark).hexdigest()[:16]}.npz"
+    make_private(kept.parent)
     if not kept.is_file():
         vectors = extractor(files)
-        kept.parent.mkdir(parents=True, exist_ok=True)
         write_vectors(kept, vectors, None, names, [b""] * len(names))
     return np.asarray(read_vectors(kept).vectors)

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import os
 import urllib.error
 import urllib.request
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets.missing import Origin
-from newfound.files import cache_folder, write_whole
+from newfound.files import cache_folder, open_regular, write_whole
 
 ORIGIN = Origin(
     name="MNIST",
@@ -31,6 +32,7 @@ FILES = {
     "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
 PATIENCE = 30  # seconds
+LARGEST = 2**26  # bytes of a file, packed or not, and more than any has
 
 
 class Mnist(NamedTuple):
@@ -78,11 +80,17 @@ def _find(folder: Path, name: str) -> Path | None:
 def _unpacked(folder: Path, name: str) -> bytes:
     path = _find(folder, name)
     assert path is not None
-    data = path.read_bytes()
     try:
-        return gzip.decompress(data) if path.suffix == ".gz" else data
+        with open_regular(path) as file:
+            data = file.read(LARGEST)
+        return _gunzipped(data) if path.suffix == ".gz" else data
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is damaged ({error}): remove it, to have it fetched") from error
+
+
+def _gunzipped(packed: bytes) -> bytes:
+    with gzip.open(io.BytesIO(packed)) as file:
+        return file.read(LARGEST)
 
 
 def _checked(name: str, data: bytes) -> bytes:
@@ -98,8 +106,8 @@ def _fetched(name: str) -> bytes:
     for mirror in MIRRORS:
         try:
             with urllib.request.urlopen(f"{mirror}{name}.gz", timeout=PATIENCE) as answer:
-                packed: bytes = answer.read()
-            data = _checked(name, gzip.decompress(packed))
+                packed: bytes = answer.read(LARGEST)
+            data = _checked(name, _gunzipped(packed))
         except (urllib.error.URLError, OSError, EOFError, ValueError) as error:
             problems.append(str(error))
             continue

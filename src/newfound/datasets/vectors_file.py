@@ -2,14 +2,25 @@
 
 import io
 import json
+import math
 import os
+import zipfile
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newfound.files import DIGEST_BYTES, open_regular, write_whole
+from newfound.labels import LONGEST_LABEL
 from newfound.vectors import Identity, Vectors
+
+# Bytes that a file may unpack to, where that is more than the file has; and what raises it.
+MOST_UNPACKED, MOST_UNPACKED_NAME = 4 * 2**30, "NEWFOUND_MAX_VECTORS_BYTES"
+# Bytes that are unpacked at a time.
+_PIECE = 2**20
+# Up to here every whole number is a float64.
+_WHOLE = 2**53
 
 
 class VectorsFile(NamedTuple):
@@ -55,6 +66,10 @@ def write_vectors(
 def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     """Read what `write_vectors` wrote, or any npz file with `vectors` and, if wished, `labels`.
 
+    Vectors are numbers of any type that float64 holds exactly. Labels are texts (bytes are taken
+    for UTF-8), booleans or whole numbers. A packed file may unpack to 4 GiB; the environment
+    variable NEWFOUND_MAX_VECTORS_BYTES says otherwise.
+
     Raises
     ------
     ValueError
@@ -72,31 +87,109 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     (Vectors([[1., 2.]]), ['mug'], 'pixels')
     """
     try:
-        with open_regular(path) as file, np.load(file, allow_pickle=False) as arrays:
-            vectors = arrays["vectors"]
-            if vectors.ndim != 2 or vectors.dtype.kind != "f":
-                raise ValueError("its vectors are not rows of numbers")
-            n = len(vectors)
-            labels, names, digests = (arrays.get(name) for name in ("labels", "files", "digests"))
-            text = str(arrays["extractor"]) if "extractor" in arrays else "null"
-        identity = json.loads(text)
+        with open_regular(path) as file:
+            arrays = _arrays(file)
+        vectors = _numbers(arrays["vectors"])
+        n = len(vectors)
+        labels, names, digests = (arrays.get(name) for name in ("labels", "files", "digests"))
         parts = [part for part in (labels, names, digests) if part is not None]
-        if any(len(part) != n for part in parts):
+        if any(part.shape[:1] != (n,) for part in parts):
             raise ValueError(f"it has {n} vectors, but another number of labels or names")
-        if labels is not None and (labels.ndim != 1 or labels.dtype.kind not in "USiub"):
-            raise ValueError("its labels are not one text or whole number for each vector")
         if digests is not None and (
             digests.dtype != np.uint8 or digests.shape not in ((n, DIGEST_BYTES), (n, 0))
         ):
             raise ValueError(f"its digests are not of {DIGEST_BYTES} bytes each")
+        identity = json.loads(str(arrays.get("extractor", "null")))
         extractor = None if identity is None else Identity.from_json(identity)
         return VectorsFile(
             Vectors(vectors, extractor),
-            None if labels is None else [str(label) for label in labels],
-            [f"row {row}" for row in range(n)] if names is None else [str(name) for name in names],
+            None if labels is None else _texts(labels, "labels"),
+            [f"row {row}" for row in range(n)] if names is None else _texts(names, "files"),
             [b""] * n if digests is None else [digest.tobytes() for digest in digests],
         )
     except OSError:
         raise
+    except zipfile.BadZipFile as error:
+        raise ValueError(
+            f"{os.fspath(path)}: not a file of vectors (no npz file, or damaged)"
+        ) from error
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ValueError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
+
+
+def _arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file that are of use, if they are no larger than they may be."""
+    wanted = ("vectors", "labels", "files", "digests", "extractor")
+    with zipfile.ZipFile(file) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if "vectors" not in members:
+            raise ValueError("it has no array called vectors")
+        there = {name: members[name] for name in wanted if name in members}
+        most = int(os.environ.get(MOST_UNPACKED_NAME) or MOST_UNPACKED)
+        most = max(most, os.fstat(file.fileno()).st_size)
+        unpacked = sum(info.file_size for info in there.values())
+        if unpacked > most:
+            raise ValueError(
+                f"it unpacks to {unpacked / 2**30:.1f} GiB, more than the {most / 2**30:.1f} GiB "
+                f"that are read; if it is to be trusted, set {MOST_UNPACKED_NAME}={unpacked}"
+            )
+        return {name: _array(archive, info, name) for name, info in there.items()}
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
+    """Return an array of an npz file; nothing is allocated before it is known to be all there."""
+    with archive.open(info) as part:
+        version = np.lib.format.read_magic(part)
+        read_header = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }.get(version)
+        if read_header is None:
+            raise ValueError(f"its {name} are in a format of numpy that is not read")
+        shape, by_columns, dtype = read_header(part)
+        if dtype.hasobject or dtype.fields is not None:
+            raise ValueError(
+                f"its {name} are Python objects, which are not read: save numbers and texts"
+            )
+        if dtype.kind in "US" and name == "labels" and dtype.itemsize > 4 * LONGEST_LABEL:
+            raise ValueError(f"its labels are wider than the {LONGEST_LABEL} characters of a label")
+        size = math.prod(shape) * dtype.itemsize
+        if size != info.file_size - part.tell():
+            raise ValueError(f"its {name} do not have the size that it says")
+        array = np.empty(shape, dtype, order="F" if by_columns else "C")
+        flat = array.ravel(order="K").view(np.uint8) if size else np.zeros(0, np.uint8)
+        for start in range(0, size, _PIECE):
+            piece = part.read(min(_PIECE, size - start))
+            if len(piece) < min(_PIECE, size - start):
+                raise ValueError(f"its {name} are cut short")
+            flat[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
+        return array
+
+
+def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
+    """Return vectors as floats, or raise ValueError."""
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
+        raise ValueError("its vectors are not rows of numbers")
+    if vectors.dtype.kind == "f":
+        return vectors
+    if vectors.size and not -_WHOLE <= int(vectors.min()) <= int(vectors.max()) <= _WHOLE:
+        raise ValueError(
+            "its vectors are whole numbers beyond 2^53, which no float64 holds exactly"
+        )
+    return vectors.astype(np.float64)
+
+
+def _texts(array: NDArray[Any], name: str) -> list[str]:
+    """Return texts, booleans or whole numbers as texts, or raise ValueError."""
+    if array.ndim != 1 or array.dtype.kind not in "USiubf":
+        raise ValueError(f"its {name} are not one text or whole number for each vector")
+    if array.dtype.kind == "f":
+        if not (np.isfinite(array).all() and (array == np.round(array)).all()):
+            raise ValueError(f"its {name} are numbers that are not whole, and so no classes")
+        return [str(int(value)) for value in array.tolist()]
+    if array.dtype.kind == "S":
+        try:
+            return [value.decode() for value in array.tolist()]
+        except UnicodeDecodeError:
+            raise ValueError(f"its {name} are bytes that are not UTF-8: save texts") from None
+    return [str(value) for value in array.tolist()]

