@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import pty
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from PIL import Image
 
 from newfound import IncrementalRidgeClassifier, load
 from newfound.recogniser import Recogniser
-from tests.command_line import newfound, picture, write_pictures
+from tests.command_line import newfound, on_terminal, picture, write_pictures
 from tests.test_features import small_network
 
 teach_module: Any = sys.modules["newfound.cli.teach"]
@@ -677,38 +676,17 @@ def test_an_interruption_saves_what_was_learned(
 
 
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(model: Path, world: Path) -> None:
-    def on_terminal(*arguments: str, **environment: str) -> str:
-        keeper, terminal = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "newfound", *arguments],
-            stdout=terminal,
-            stderr=terminal,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment},
-        )
-        os.close(terminal)
-        shown = b""
-        with os.fdopen(keeper, "rb", closefd=True) as file:
-            while True:
-                try:
-                    chunk = os.read(file.fileno(), 65536)
-                except OSError:  # the other end is closed
-                    break
-                if not chunk:
-                    break
-                shown += chunk
-        assert process.wait() in (0, 3)
-        return shown.decode()
-
     piped = newfound("teach", model, "photos", "nothing.png", "--as", "x")
     assert "\x1b" not in piped.err
     assert "teaching" not in piped.err
-    shown = on_terminal("teach", "t", "photos", *PIXELS)
+    _, shown = on_terminal("teach", "t", "photos", *PIXELS)
     assert "teaching" in shown
     assert "120/120" in shown
-    coloured = on_terminal("predict", "m.newfound", "nothing.png", "new/000.png")
+    code, coloured = on_terminal("predict", "m.newfound", "nothing.png", "new/000.png")
+    assert code == 3
     assert "\x1b[31m" in coloured
-    assert "\x1b[31m" not in on_terminal("predict", "m.newfound", "nothing.png", NO_COLOR="1")
-    assert "teaching" not in on_terminal("teach", "t", "new", "--as", "x", "--quiet")
+    assert "\x1b[31m" not in on_terminal("predict", "m.newfound", "nothing.png", NO_COLOR="1")[1]
+    assert "teaching" not in on_terminal("teach", "t", "new", "--as", "x", "--quiet")[1]
 
 
 def test_quiet_says_nothing_but_what_went_wrong(world: Path) -> None:

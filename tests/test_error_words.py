@@ -156,3 +156,20 @@ def test_want_of_memory_gets_advice_about_what_was_done(monkeypatch: pytest.Monk
     done = newfound("evaluate", "m", "v.npz", "--plot", "p.png")
     assert done.code == 1
     assert done.err.splitlines()[-1] == "newfound: not enough memory: Unable to allocate 9 TiB"
+
+
+def test_a_message_of_several_lines_is_shown_as_such() -> None:
+    done = newfound("reproduce", "icubworld28", "--quick")
+    assert done.code == 1
+    first, *more = done.err.splitlines()
+    assert first.startswith("newfound: iCubWorld28 is not at hand")
+    assert len(more) >= 3
+    assert all(line.startswith("  ") for line in more)
+    assert "\\n" not in done.err
+
+
+def test_a_name_with_a_line_break_does_not_pass_for_a_message() -> None:
+    Path("x\nnewfound: all is well").write_text("junk")
+    done = newfound("inspect", "x\nnewfound: all is well")
+    assert done.code == 1
+    assert [line for line in done.err.splitlines() if line.startswith("newfound: all")] == []

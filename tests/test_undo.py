@@ -212,6 +212,7 @@ def test_the_last_image_and_the_last_class_go_the_same_way(model: Path) -> None:
     gone = "That was all it knew: the model is gone. newfound undo m brings it back."
     by_image = done("forget", "m", "first.npz").err
     assert not model.exists()
+    assert "newfound undo m brings back the last" in newfound("inspect", "m").err
     done("undo", "m")
     assert model.read_bytes() == before
     for label in ("cup", "mug"):

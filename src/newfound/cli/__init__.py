@@ -110,7 +110,10 @@ def _tell(error: Exception, debug: bool) -> int:
         for line in "".join(traceback.format_exception(error)).splitlines():
             talk.complain(line)
     if expected is not None:
-        talk.complain(f"newfound: {expected}")
+        first, *more = expected.split("\n")
+        talk.complain(f"newfound: {first}")
+        for line in more:  # set in, so that no name with a line break passes for a message
+            talk.complain(f"  {line}")
         return FAILED
     advice = "please report it" if debug else "run again with newfound --debug and report it"
     talk.complain(f"newfound: internal error: {type(error).__name__}: {error}; {advice}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from newfound.cli.kept import kept_file
 from newfound.cli.models import opened
 from newfound.cli.options import Json, Model
-from newfound.cli.talk import emit, print_table, shortened
+from newfound.cli.talk import emit, many, print_table, shortened
 
 if TYPE_CHECKING:
     from newfound.recogniser import Recogniser
@@ -36,7 +36,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["features", found["features"]],
         ["extractor", found["extractor_name"] or "not known"],
         ["unknown above", "no bound" if bound is None else f"novelty {bound:.3f}"],
-        ["remembers", f"{found['remembers']} images"],
+        ["remembers", many(found["remembers"], "image")],
         ["estimator", found["estimator"]],
         ["file", f"{found['bytes'] / 1e6:.1f} MB"],
     ]

@@ -73,6 +73,8 @@ def _link(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:
-        shutil.copy2(source, target)
-        with target.open("rb") as file:
-            os.fsync(file.fileno())
+        with source.open("rb") as old, target.open("xb") as new:
+            shutil.copyfileobj(old, new)
+            new.flush()
+            os.fsync(new.fileno())
+        shutil.copymode(source, target)

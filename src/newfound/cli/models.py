@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from newfound.cli.errors import naming
-from newfound.cli.kept import finish_swap, keep
+from newfound.cli.kept import finish_swap, has_any, keep
 from newfound.cli.talk import FAILED, Talk, shown
 from newfound.files import open_regular
 
@@ -62,7 +62,9 @@ def opened(path: Path) -> "Recogniser":
 def must_exist(path: Path) -> None:
     """End with a word if there is no model."""
     if not path.exists():
-        Talk().complain(f"There is no model {path}: newfound teach makes one.")
+        kept = has_any(Path(os.path.realpath(path)))
+        more = f", newfound undo {path} brings back the last" if kept else ""
+        Talk().complain(f"There is no model {path}: newfound teach makes one{more}.")
         raise typer.Exit(FAILED)
 
 
