@@ -84,12 +84,12 @@ class Candidates:
 
 
 def warn_of_rounding(before: float, after: float) -> None:
-    """Warn whoever called `forget`, which holds a lock, if forgetting rows has brought `lost_to_rounding` to be felt."""
+    """Warn if forgetting rows has brought `lost_to_rounding` to where it is felt."""
     if after > FELT >= before:
         size = f"{after:.0e} of their size" if after < 1 else "as large as they are"
         warnings.warn(
             "what was forgotten was so large that its rounding stays in the sums: errors of the "
             f"weights may be about {size}; to be rid of them, fit anew",
             UserWarning,
-            stacklevel=4,
+            stacklevel=4,  # whoever called `forget`, over the frame that holds the lock
         )
