@@ -142,6 +142,14 @@ class HeldBack:
             part.pop(label, None)
         return left.rows.pop(label, []), left
 
+    def only(self, labels: set[Any]) -> "HeldBack":
+        """Return what is kept of these classes."""
+        left = HeldBack(self.seed)
+        left.rows = {label: rows for label, rows in self.rows.items() if label in labels}
+        left.shown = {label: n for label, n in self.shown.items() if label in labels}
+        left.offered = {label: n for label, n in self.offered.items() if label in labels}
+        return left
+
     def renamed(self, old: Any, new: Any) -> "HeldBack":
         """Return a copy in which class `old` is called `new`, or has become part of it."""
         rows, left = self.without(old)

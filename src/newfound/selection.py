@@ -442,8 +442,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         selector.revision += 1
         selector.work = None
         present = set(self._statistics.labels.tolist())
-        for label in set(selector.held.labels) - present:
-            _, selector.held = selector.held.without(label)
+        if not present.issuperset(selector.held.labels):
+            selector.held = selector.held.only(present)
         for label in set(selector.progress.tests) - present:
             del selector.progress.tests[label], selector.progress.hits[label]
 
