@@ -18,29 +18,30 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, M
 from newfound.datasets.vectors_file import read_vectors
 from newfound.features.efficientnet import _graph
 from newfound.files import cache_folder, make_private, open_regular, read_own, write_whole
-from tests.crafted import craft
+from tests.crafted import craft, put_together, taken_apart
+from tests.peak_memory import PEAK
 
 RNG = np.random.default_rng(0)
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs modes, owners and pipes")
 
 # Runs Python code with the path of a file; prints what went wrong, and the peak of its memory.
-MEASURED = """
-import resource, sys, time
+MEASURED = (
+    PEAK
+    + """
 import newfound, newfound.datasets.vectors_file as vectors_file
-began = time.monotonic()
 try:
     {call}(sys.argv[1])
 except (ValueError, OSError) as error:
     print(error)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print(peak if sys.platform != "darwin" else peak // 1024)
+print(peak_mb())
 """
+)
 
 
 def said_and_peak(call: str, path: Path) -> tuple[str, int]:
     """Return what is said of a file, and how many MB it took to come to that."""
     command = [sys.executable, "-c", MEASURED.format(call=call), str(path)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     said, peak = run.stdout.splitlines()
     return said, int(peak)
 
@@ -327,6 +328,19 @@ def test_sums_that_no_teaching_leads_to_are_refused(
     model.fit(RNG.normal(size=(180, 4)), list("abc") * 60)
     craft(model, tmp_path / "evil", tensors=tensors)
     with pytest.raises(ModelFileError, match=r"evil: damaged: its .* do not fit together"):
+        newfound.load(tmp_path / "evil")
+
+
+def test_sums_of_no_data_are_refused_also_without_a_word_on_what_went_through(
+    tmp_path: Path,
+) -> None:
+    model = IncrementalRidgeClassifier().fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    model.save(tmp_path / "evil")
+    header, tensors = taken_apart(tmp_path / "evil")
+    del tensors["gram_peak"]
+    tensors["gram"] = tensors["gram"] * np.where(np.arange(10) == 1, 50.0, 1.0)
+    put_together(tmp_path / "evil", header, tensors)
+    with pytest.raises(ModelFileError, match="damaged: its sums do not fit together"):
         newfound.load(tmp_path / "evil")
 
 
