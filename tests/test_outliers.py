@@ -57,6 +57,22 @@ def test_the_very_last_zero_row_can_be_forgotten(
         assert not hasattr(model, "n_features_in_")
 
 
+@pytest.mark.parametrize("left", [0.0, 1e-5])
+def test_what_little_is_left_is_as_exact_as_if_it_had_been_all(left: float) -> None:
+    """Errors are those of what is there, not of what was."""
+    rng = np.random.default_rng(0)
+    X, y = 100 * rng.normal(size=(10, 5)), list("ab") * 5
+    rest, labels = left * rng.normal(size=(2, 5)), ["a", "b"]
+    model = IncrementalRidgeClassifier(1e5, fit_intercept=False).partial_fit(rest, labels)
+    for row, label in zip(X, y, strict=True):
+        model.partial_fit(row[None], [label])
+    model.predict(X)
+    for row, label in zip(X, y, strict=True):
+        model.forget(row[None], [label])
+    expected = IncrementalRidgeClassifier(1e5, fit_intercept=False).fit(rest, labels).coef_
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-25)
+
+
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
 @settings(max_examples=150)
 def test_whatever_was_taught_can_be_forgotten_in_any_order(

@@ -21,6 +21,11 @@ DRIFT_GROWTH = 10.0
 ROUNDING_SLACK = 1e-8
 
 
+# Of the sum of squares that was held since the last rebuild, what is so little that all is rebuilt
+# when no more is left: rounding is measured by what was carried.
+LITTLE = 1e-6
+
+
 class NotTaughtError(ValueError):
     """What is to be forgotten cannot have been taught."""
 
@@ -65,6 +70,7 @@ class RecursiveSolver:
         self._mean = np.zeros(0)
         self._unchecked = 0
         self._drift_floor = 0.0
+        self._most_held = 0.0
         self._since_stiff: int | None = None
         self._is_rough = False
         self._inverse_next = False
@@ -127,7 +133,7 @@ class RecursiveSolver:
         """
         remaining = self.statistics.total - len(X)
         small = self._is_writeable() and not self._rebuild_is_cheaper(X)
-        if remaining and small:
+        if remaining and small and not self._little_would_be_left(X):
             self._watch(len(X))
             if self._change(X, index, sign=-1):
                 return
@@ -194,6 +200,7 @@ class RecursiveSolver:
         self._inverse = Inverse(matrix, np.float32 if single else np.float64)
         self.rebuilds += 1
         self._unchecked, self._since_stiff, self._is_rough = CHECK_OFFSET, None, False
+        self._most_held = 0.0
         self._drift_floor = self.drift()
         return self._inverse
 
@@ -206,7 +213,7 @@ class RecursiveSolver:
         self._inverse = Inverse(identity, np.float32 if single else np.float64)
         self._weights, self._intercept = np.zeros((0, width)), np.zeros(0)
         self._mean = np.zeros(width)
-        self._unchecked, self._drift_floor = CHECK_OFFSET, 0.0
+        self._unchecked, self._drift_floor, self._most_held = CHECK_OFFSET, 0.0, 0.0
         self._since_stiff, self._is_rough = None, False
 
     def _current(self) -> Inverse:
@@ -255,6 +262,13 @@ class RecursiveSolver:
     def _rebuild_is_cheaper(self, X: Rows) -> bool:
         # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
         return len(X) > 1 and 3 * len(X) > self.statistics.width
+
+    def _little_would_be_left(self, X: Rows) -> bool:
+        """Tell whether errors that are small beside all that is held would be large beside the rest."""
+        held = sum(gram.trace for gram in self.statistics.grams)
+        self._most_held = max(self._most_held, held)
+        squares = np.einsum("ij,ij->", X, X, dtype=np.float64)
+        return held - squares <= LITTLE * self._most_held
 
     def _watch(self, coming: int) -> None:
         """Before rows come or go: rebuild if what is carried is no longer good enough."""
