@@ -264,11 +264,11 @@ class RecursiveSolver:
         return len(X) > 1 and 3 * len(X) > self.statistics.width
 
     def _little_would_be_left(self, X: Rows) -> bool:
-        """Tell whether errors that are small beside all that is held would be large beside the rest."""
+        """Tell whether errors, small beside all that is held, would be large beside the rest."""
         held = sum(gram.trace for gram in self.statistics.grams)
         self._most_held = max(self._most_held, held)
         squares = np.einsum("ij,ij->", X, X, dtype=np.float64)
-        return held - squares <= LITTLE * self._most_held
+        return bool(held - squares <= LITTLE * self._most_held)
 
     def _watch(self, coming: int) -> None:
         """Before rows come or go: rebuild if what is carried is no longer good enough."""
