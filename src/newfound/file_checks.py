@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.gram import ROUNDING_SHARE, Floats, Gram, add_products
-from newfound.labels import LONGEST_LABEL
+from newfound.limits import LONGEST_LABEL
 from newfound.normal_equations import is_definite
 from newfound.solver import ROUNDING_SLACK
 from newfound.statistics import Statistics

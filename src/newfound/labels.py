@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Labels = NDArray[Any]
+from newfound.limits import LONGEST_LABEL
 
-# Characters that a label may have. numpy holds all labels at the width of the longest, four bytes a
-# character: with this, a thousand of them take 4 MB at most.
-LONGEST_LABEL = 1000
+Labels = NDArray[Any]
 
 _FAMILIES = {"U": "strings", "b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}
 

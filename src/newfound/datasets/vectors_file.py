@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.files import DIGEST_BYTES, open_regular, write_whole
-from newfound.labels import LONGEST_LABEL
+from newfound.limits import LONGEST_LABEL
 from newfound.vectors import Identity, Vectors
 
 # Bytes that a file may unpack to, where that is more than the file has; and what raises it.
