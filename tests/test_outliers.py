@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.gram import Gram, total_gram
+from newfound.recogniser import Recogniser
+from newfound.vectors import Identity, Vectors
 from tests.crafted import put_together, taken_apart
 from tests.streams import Stream, streams
 
@@ -149,9 +151,10 @@ def outlier_of(size: float, later: int, model: Any) -> tuple[Any, Callable[[], N
     for place in range(100, 100 + later):
         model.partial_fit(X[[place]], y[[place]])
     without = IncrementalRidgeClassifier(class_weight=model.class_weight).fit(X, y)
-    # What docs/solver.md states: eps d peak / (trace + d penalty).
-    stated = np.finfo(float).eps * 8 * (np.vdot(X, X) + np.vdot(outlier, outlier))
-    return without, lambda: model.forget(outlier, ["a"]), stated / (np.vdot(X, X) + 8)
+    # What docs/solver.md states: eps peak / (least + penalty).
+    stated = np.finfo(float).eps * (np.vdot(X, X) + np.vdot(outlier, outlier))
+    least = np.square(X - X.mean(axis=0)).sum(axis=0).min()
+    return without, lambda: model.forget(outlier, ["a"]), stated / (least + 1)
 
 
 @pytest.mark.parametrize("class_weight", CLASS_WEIGHTS)
@@ -169,7 +172,44 @@ def test_rounding_that_a_forgotten_outlier_leaves_is_said_and_bounded(
     assert f"about {stated:.0e} of" in str(warned[0].message) or stated > 1
     assert warned[0].filename == __file__
     row = np.random.default_rng(0).normal(size=(1, 8))
-    model.forget(row, without.predict(row))  # said once, not with every row
+    model.forget(row, without.predict(row))  # said of the outlier, not of every row
+
+
+@pytest.mark.parametrize("class_weight", [None, {}])
+@pytest.mark.parametrize(
+    ("offset", "first"), [(0.0, 1.0), (100.0, 1.0), (1000.0, 1.0), (0.0, 1000.0)]
+)
+def test_it_is_said_whatever_the_features_are_like(
+    offset: float, first: float, class_weight: Any
+) -> None:
+    """Around their means, or beside one large feature, those left may be small."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 8))
+    y = np.where(X[:, 1] + 0.5 * X[:, 2] > 0, "a", "b")
+    X = offset + X * np.array([first] + [1.0] * 7)
+    outlier = 1e8 * rng.normal(size=(1, 8))
+    model = IncrementalRidgeClassifier(class_weight=class_weight)
+    model.partial_fit(X[:50], y[:50]).partial_fit(outlier, ["a"])
+    for place in range(50, 200, 5):
+        model.partial_fit(X[place : place + 5], y[place : place + 5])
+    with pytest.warns(UserWarning, match="errors of the weights may be about"):
+        model.forget(outlier, ["a"])
+
+
+def test_a_recogniser_forgets_the_image_also_where_warnings_are_errors() -> None:
+    X, identity = np.random.default_rng(0).normal(size=(200, 8)), Identity("made")
+    outlier, marks = np.full((1, 8), 1e8), [bytes([place] * 16) for place in range(201)]
+    recogniser = Recogniser(IncrementalRidgeClassifier(class_weight={}))
+    recogniser.teach(Vectors(outlier, identity), ["a"], marks[200:])
+    for place in range(0, 200, 10):
+        some = Vectors(X[place : place + 10], identity)
+        recogniser.teach(some, ["a", "b"] * 5, marks[place : place + 10])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="fit anew"):
+            recogniser.forget(Vectors(outlier, identity), ["a"], marks[200:])
+    assert recogniser.memory.count("a", marks[200]) == 0
+    assert recogniser.model.n_samples_seen_ == len(recogniser.memory) == 200
 
 
 def test_both_estimators_say_so() -> None:

@@ -235,6 +235,11 @@ def test_a_fork_waits_for_the_lesson_and_the_child_can_ask_and_learn() -> None:
         thread.join()
         print("all children asked and learned")
     """
+    assert "all children asked and learned" in run_script(script)
+
+
+def run_script(script: str) -> str:
+    """Run a Python program of its own; return what it prints."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
         capture_output=True,
@@ -243,7 +248,71 @@ def test_a_fork_waits_for_the_lesson_and_the_child_can_ask_and_learn() -> None:
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         check=False,
     )
-    assert "all children asked and learned" in done.stdout, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_fork_waits_for_nobody_who_waits_for_it() -> None:
+    """A thread may hold one model and ask another."""
+    said = run_script("""
+        import os, threading
+        import numpy as np
+        from newfound import IncrementalRidgeClassifier
+        models = [IncrementalRidgeClassifier().fit(np.eye(9), np.arange(9) % 3) for _ in range(4)]
+        done, asked = threading.Event(), threading.Event()
+        def nested():
+            while not done.is_set():
+                for one in models:
+                    with one.lock:
+                        for other in models:
+                            other.predict(np.eye(9))
+                asked.set()
+        thread = threading.Thread(target=nested, daemon=True)
+        thread.start()
+        asked.wait()
+        for _ in range(5):
+            child = os.fork()
+            if not child:
+                models[0].partial_fit(np.eye(9), np.arange(9) % 3).predict(np.eye(9))
+                os._exit(0)
+            os.waitpid(child, 0)
+        done.set()
+        thread.join()
+        print("all forked")
+    """)
+    assert "all forked" in said
+
+
+def test_a_signal_that_comes_while_a_fork_waits_leaves_nothing_locked() -> None:
+    said = run_script("""
+        import os, signal, threading
+        import numpy as np
+        from newfound import IncrementalRidgeClassifier
+        models = [IncrementalRidgeClassifier().fit(np.eye(9), np.arange(9) % 3) for _ in range(6)]
+        held, free = threading.Event(), threading.Event()
+        def hold():
+            with models[3].lock:
+                held.set()
+                free.wait()
+            for model in models:
+                model.predict(np.eye(9))
+        thread = threading.Thread(target=hold, daemon=True)
+        thread.start()
+        held.wait()
+        def interrupt(*_):
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, interrupt)
+        for last in (False, True):
+            if not last:
+                signal.setitimer(signal.ITIMER_REAL, 0.2)  # comes while the fork waits
+            child = os.fork()
+            if not child:
+                os._exit(0)
+            os.waitpid(child, 0)
+            free.set()
+            thread.join()
+        print("all forked")
+    """)
+    assert "all forked" in said
 
 
 def test_a_recogniser_answers_while_it_is_taught() -> None:

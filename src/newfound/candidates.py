@@ -12,6 +12,8 @@ from newfound.statistics import Index, Rows, Statistics
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
 FELT = 1e-6
+# How often longer than what is left, typically, a row must have been to be suspected of it.
+OUTLIER = 100.0
 
 
 class Candidates:
@@ -71,25 +73,34 @@ class Candidates:
         for solver in self.solvers:
             solver.discard()
 
-    def lost_to_rounding(self) -> float:
-        """Estimate the relative error that rounding of the sums, when largest, left in the weights.
+    def rounding_left_by(self, gone: Rows) -> float:
+        """Estimate the relative error of the weights that rows `gone`, (m, d), left in the sums.
 
-        It is the rounding of the largest X'X there ever was, beside the mean eigenvalue of the
-        present one plus the smallest penalty: eps d peak / (trace + d penalty).
+        0 unless one of them was far longer than what is left. Then it is the rounding of the
+        largest X'X there ever was, beside the least sum of squares of a feature around its mean,
+        plus the smallest penalty: eps peak / (least + penalty). Rows that were still waiting to be
+        added up leave nothing.
         """
-        width, grams = self.statistics.width, self.statistics.grams
-        peak, trace = sum(gram.peak for gram in grams), sum(gram.trace for gram in grams)
-        eps = float(np.finfo(np.float64).eps)
-        return eps * width * peak / (trace + width * self.solvers[0].penalty)
+        statistics, solver = self.statistics, self.solvers[0]
+        if not statistics.total:
+            return 0.0
+        longest = np.einsum("ij,ij->i", gone, gone, dtype=np.float64).max()
+        squares = statistics.squares
+        if longest <= OUTLIER**2 * squares.sum() / statistics.total:
+            return 0.0
+        if solver.fit_intercept:
+            squares = squares - statistics.cross.sum(axis=1) ** 2 / statistics.total
+        peak, eps = sum(gram.peak for gram in statistics.grams), np.finfo(np.float64).eps
+        return float(eps * peak / (max(0.0, squares.min()) + solver.penalty))
 
 
-def warn_of_rounding(before: float, after: float) -> None:
-    """Warn if forgetting rows has brought `lost_to_rounding` to where it is felt."""
-    if after > FELT >= before:
-        size = f"{after:.0e} of their size" if after < 1 else "as large as they are"
+def warn_of_rounding(error: float, stacklevel: int) -> None:
+    """Warn if an error that forgetting left is one to be felt."""
+    if error > FELT:
+        size = f"{error:.0e} of their size" if error < 1 else "as large as they are"
         warnings.warn(
             "what was forgotten was so large that its rounding stays in the sums: errors of the "
             f"weights may be about {size}; to be rid of them, fit anew",
             UserWarning,
-            stacklevel=4,  # whoever called `forget`, over the frame that holds the lock
+            stacklevel=stacklevel + 1,
         )

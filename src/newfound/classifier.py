@@ -2,6 +2,8 @@
 
 import copy
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +15,7 @@ from newfound import file_format
 from newfound.candidates import Candidates, warn_of_rounding
 from newfound.gram import Floats
 from newfound.inputs import checked_labels, checked_rows
+from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, as_labels, join_labels
 from newfound.locks import Locked, locked
 from newfound.products import times
@@ -119,6 +122,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     extractor_: Identity | None = None
     _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
     _derived: tuple[Any, Candidates]  # what follows from the sums, and for which settings
+    _changing = False  # whether both are being changed
 
     def __init__(
         self,
@@ -178,7 +182,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """
         return self._learn(X, y, classes, anew=not hasattr(self, "_statistics"))
 
-    @locked
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
 
@@ -202,19 +205,37 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.forget([[0.9]], ["mug"]).class_count_
         array([1, 1])
         """
+        warn_of_rounding(self._forget(X, y), stacklevel=2)
+        return self
+
+    @locked
+    def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Take back examples; return how large an error they left in the weights."""
         statistics = self._taught()
         y = checked_labels(X, y)
         rows = checked_rows(self, X, reset=False)
         for label in np.unique(y).tolist():
             statistics.position(label)
         index, _ = statistics.locate(y)
-        before = self._candidates().lost_to_rounding()
-        self._take_out(rows, index)
-        after = self._candidates().lost_to_rounding()
+        with self._change():
+            self._take_out(rows, index)
+        error = self._candidates().rounding_left_by(rows)
         if self._settle().__sklearn_is_fitted__():
             self._after_change()
-        warn_of_rounding(before, after)
-        return self
+        return error
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Change the sums and what follows from them as one, for Ctrl-C and signals, too.
+
+        The lock keeps other threads away, but not what a signal's handler asks in this one.
+        """
+        with uninterrupted():
+            self._changing = True
+            try:
+                yield
+            finally:
+                del self._changing
 
     def _take_out(self, rows: Rows, index: Index) -> None:
         """Forget rows (m, d) of classes `index` (m,), all or none."""
@@ -249,9 +270,13 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 "does not hold its sums per class. Teach it with class_weight='balanced', or with "
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
             )
-        statistics.drop(np.array([place]))
-        self._derived[1].discard()
+        with self._change():
+            self._drop_class(place)
         return self._settle()
+
+    def _drop_class(self, place: int) -> None:
+        self._statistics.drop(np.array([place]))
+        self._derived[1].discard()
 
     @locked
     def rename_class(self, old: Any, new: Any) -> Self:
@@ -263,12 +288,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.rename_class("Mug", "mug").classes_
         array(['cup', 'mug'], dtype='<U3')
         """
-        statistics = self._taught()
-        before = statistics.n_classes
-        statistics.rename(old, as_labels([new], "new"))
+        self._taught()
+        with self._change():
+            self._rename(old, as_labels([new], "new"))
+        return self
+
+    def _rename(self, old: Any, new: Labels) -> None:
+        statistics, before = self._statistics, self._statistics.n_classes
+        statistics.rename(old, new)
         if statistics.n_classes < before or statistics.per_class:
             self._derived[1].discard()
-        return self
 
     def merge(self, other: "IncrementalRidgeClassifier") -> Self:
         """Learn everything another model was taught; classes are matched by label.
@@ -290,6 +319,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     @locked
     def _merge(self, theirs: Taught) -> Self:
+        self._check_at_rest()
         names, extractor = self._common_names(theirs), self._common_extractor(theirs)
         # On a copy, so that whatever goes wrong, this model stays whole.
         ours = copy.deepcopy(getattr(self, "_statistics", None))
@@ -479,7 +509,15 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         statistics = getattr(self, "_statistics", None)
         return statistics is not None and statistics.total > 0
 
+    def _check_at_rest(self) -> None:
+        if self._changing:
+            raise RuntimeError(
+                "this model is just learning or forgetting, in this very thread: the handler of a "
+                "signal can neither ask nor teach it now"
+            )
+
     def _taught(self) -> Statistics:
+        self._check_at_rest()
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"This {type(self).__name__} has not been taught anything: "
@@ -493,6 +531,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return self._learn(X, y, None, anew=not hasattr(self, "_statistics"), put_off=True)
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
+        self._check_at_rest()
         settings, before = self._settings(), self.__dict__.copy()
         labels = everything = checked_labels(X, y)
         if classes is not None:
@@ -511,7 +550,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             self._restore(before)
             raise
         try:
-            candidates.put_off = put_off
+            candidates.put_off, self._changing = put_off, True
             self._take_in(rows, index, known)
         except BaseException:
             # The sums are as they were; what the solver has learned of the rows is not.
@@ -520,6 +559,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             raise
         finally:
             candidates.put_off = False
+            self.__dict__.pop("_changing", None)
         if not put_off:
             self._after_change()
         return self

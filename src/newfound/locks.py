@@ -4,7 +4,10 @@ import copy
 import functools
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
+from itertools import compress
+from operator import methodcaller
 from typing import Any, Self, TypeVar, cast
 from weakref import WeakSet
 
@@ -13,8 +16,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 # Every lock there is, so that a process that forks can hold them all: a child has no other
 # threads, and what these were in the middle of changing would stay half changed in it.
 _all_locks: WeakSet[Any] = WeakSet()
-_held: list[Any] = []
-_making, _forking = threading.Lock(), threading.Lock()
+_making = threading.Lock()
+# What the thread that forks holds: all locks, and for each whether it has it.
+_of_thread = threading.local()
 
 
 class Locked:
@@ -73,26 +77,40 @@ def locked(method: Method) -> Method:
     return cast(Method, holding)
 
 
+# How often a fork tries to hold all locks at once: threads that hold one or the other all the time
+# must not keep it for ever.
+TRIES = 1000
+# In one call of C, so that no handler of a signal comes between two locks.
+_try_to_hold, _release = methodcaller("acquire", False), methodcaller("release")
+_renew = methodcaller("_at_fork_reinit")
+
+
 def _hold_all() -> None:
-    """Wait until nobody changes anything."""
-    _forking.acquire()
-    while True:
-        _making.acquire()
-        new = [lock for lock in _all_locks if lock not in _held]
-        if not new:  # and none can be made before all are released
+    """Wait until nobody changes anything. Who waits holds nothing, so nobody waits for it."""
+    for _ in range(TRIES):
+        with _making:
+            locks = list(_all_locks)
+        held: list[bool] = []
+        _of_thread.locks, _of_thread.held = locks, held
+        held.extend(map(_try_to_hold, locks))
+        if all(held):
             return
-        _making.release()
-        for lock in new:
-            lock.acquire()
-            _held.append(lock)
+        _release_all()
+        with locks[held.index(False)]:
+            pass
 
 
 def _release_all() -> None:
-    _making.release()
-    while _held:
-        _held.pop().release()
-    _forking.release()
+    deque(map(_release, compress(_of_thread.locks, _of_thread.held)), maxlen=0)
+    _of_thread.locks = []
+
+
+def _renew_all() -> None:
+    """In a child, make all locks anew: whoever else held one is not there."""
+    global _making
+    _making = threading.Lock()
+    deque(map(_renew, _all_locks), maxlen=0)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_all, after_in_parent=_release_all, after_in_child=_release_all)
+    os.register_at_fork(before=_hold_all, after_in_parent=_release_all, after_in_child=_renew_all)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
 from newfound import file_format
+from newfound.candidates import warn_of_rounding
 from newfound.classifier import IncrementalRidgeClassifier, in_precision
 from newfound.files import DIGEST_BYTES
 from newfound.interrupts import uninterrupted
@@ -147,9 +148,10 @@ class Recogniser:
         with self.model.lock, uninterrupted():
             pairs = zip(vectors, y.tolist(), strict=True)
             rows = [self._as_taught(row, label) for row, label in pairs]
-            self.model.forget(Vectors(np.array(rows), vectors.extractor), y)
+            error = self.model._forget(Vectors(np.array(rows), vectors.extractor), y)
             for label, digest in zip(y.tolist(), marks, strict=True):
                 self.memory.remove(label, digest)
+        warn_of_rounding(error, stacklevel=2)  # last, for whoever makes warnings errors
 
     def forget_class(self, label: Any) -> None:
         """Take back all that was taught with a label."""

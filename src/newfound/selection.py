@@ -127,42 +127,6 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    @locked
-    def forget_class(self, label: Any) -> Self:
-        """Take back all examples of one class, as `IncrementalRidgeClassifier.forget_class`.
-
-        Examples
-        --------
-        >>> model = IncrementalRidgeClassifierCV(class_weight="balanced")
-        >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
-        array(['cup'], dtype='<U3')
-        """
-        super().forget_class(label)
-        if hasattr(self, "_selector"):  # unless that was the last class
-            self._drop_traces()
-        return self
-
-    @locked
-    def rename_class(self, old: Any, new: Any) -> Self:
-        """Give a class another label; if a class has that label already, the two become one.
-
-        Examples
-        --------
-        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0], [0.9]], ["a", "b", "B"])
-        >>> model.rename_class("B", "b").classes_
-        array(['a', 'b'], dtype='<U1')
-        """
-        settings = self._selection_settings()
-        super().rename_class(old, new)
-        selector, label = self._selector, as_labels([new], "new").tolist()[0]
-        if label != old:
-            selector.held = selector.held.renamed(old, label)
-            selector.progress.rename(old, label)
-            selector.work = None
-            selector.revision += 1
-            self._trim(settings)
-        return self
-
     def merge(self, other: IncrementalRidgeClassifier) -> Self:
         """Learn everything another model was taught; classes are matched by label.
 
@@ -180,6 +144,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
 
     @locked
     def _merge(self, theirs: Taught) -> Self:
+        self._check_at_rest()
         settings, names = self._selection_settings(), self._common_names(theirs)
         extractor = self._common_extractor(theirs)
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
@@ -396,6 +361,20 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             with uninterrupted():
                 super()._take_in(np.array(rows), index, known)
                 selector.held, selector.work = held, None
+
+    def _drop_class(self, place: int) -> None:
+        super()._drop_class(place)
+        self._drop_traces()
+
+    def _rename(self, old: Any, new: Labels) -> None:
+        settings, selector, label = self._selection_settings(), self._selector, new.tolist()[0]
+        super()._rename(old, new)
+        if label != old:
+            selector.held = selector.held.renamed(old, label)
+            selector.progress.rename(old, label)
+            selector.work = None
+            selector.revision += 1
+            self._trim(settings)
 
     def _take_out(self, rows: Rows, index: Index) -> None:
         statistics, selector = self._statistics, self._selector

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from newfound.gram import CHUNK_ROWS, Floats, Gram, add_exactly, total_gram
+from newfound.gram import Floats, Gram, add_exactly, total_gram
 from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, check_same_type, join_labels, positions
 
@@ -48,6 +48,11 @@ def split(X: Floats) -> tuple[Floats, Floats]:
     anchor = np.ldexp(1.0, exponents + len(X).bit_length() + 1)
     high = (X + anchor) - anchor
     return high, X - high
+
+
+# Rows whose class sums are made without rounding: it costs little, and whoever teaches a few rows
+# may take back all but one of them.
+FEW_ROWS = 64
 
 
 class Statistics:
@@ -144,6 +149,15 @@ class Statistics:
     def rounding(self) -> float:
         """What rounding may have left in X'X when it was larger, at most."""
         return sum(gram.rounding for gram in self.grams)
+
+    @property
+    def squares(self) -> Floats:
+        """Sum of the squares of each feature, shape (d,)."""
+        total = np.zeros(self.width)
+        for gram in self.grams:
+            total += np.einsum("ij,ij->j", gram.waiting_rows, gram.waiting_rows)
+            total += gram.diagonal if gram.sums is not None else 0.0
+        return total
 
     def gram_times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k), without folding anything."""
@@ -366,19 +380,17 @@ class Statistics:
     def _class_terms(self, X: Rows, index: Index) -> tuple[Index, Floats]:
         """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
 
-        Together the terms have twice the working precision.
+        Of a few rows the terms have twice the working precision together.
         """
         if len(X) == 1:
             return index, X.astype(np.float64)[None]
         present, compact = np.unique(index, return_inverse=True)
-        terms = np.zeros((2, len(present), self.width))
-        for start in range(0, len(X), CHUNK_ROWS):
-            rows, of = X[start : start + CHUNK_ROWS], compact[start : start + CHUNK_ROWS]
-            n = len(rows)
-            members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
-            for part in split(rows.astype(np.float64)):
-                add_exactly(terms[0], terms[1], members.T @ part)
-        return present, terms
+        members = csr_array(
+            (np.ones(len(X)), compact, np.arange(len(X) + 1)), (len(X), len(present))
+        )
+        # Of many rows the sum is rounded as their X'X is; ten times the time would change that.
+        parts = split(X.astype(np.float64)) if len(X) <= FEW_ROWS else (X,)
+        return present, np.array([members.T @ part for part in parts], dtype=np.float64)
 
     def _prepare_shift(self, places: Index, terms: Floats) -> Callable[[], None]:
         """Return a function that adds `terms` (m, k, d) to the cross of the classes at `places`."""

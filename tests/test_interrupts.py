@@ -1,0 +1,116 @@
+"""Ctrl-C and signals come at the worst moment, and leave a model whole."""
+
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.candidates import Candidates
+from newfound.statistics import Statistics
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(240, 6)), RNG.choice(["a", "b", "c", "d"], 240)
+VARIANTS: list[Any] = [
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    lambda: IncrementalRidgeClassifier(class_weight="balanced"),
+    lambda: IncrementalRidgeClassifierCV(class_weight={}, holdout_cap=3),
+]
+
+
+def interrupt_after(monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> None:
+    """Press Ctrl-C right after a method, the first time that it is called."""
+    original = getattr(kind, name)
+    pressed: list[bool] = []
+
+    def pressing(*args: Any, **options: Any) -> Any:
+        result = original(*args, **options)
+        if not pressed:
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(kind, name, pressing)
+
+
+def assert_whole(model: Any, expected: dict[str, int]) -> None:
+    assert dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)) == expected
+    found = model.decision_function(X)
+    model._derived[1].discard()  # so that all is derived from the sums anew
+    np.testing.assert_allclose(model.decision_function(X), found, atol=1e-8)
+    model.partial_fit(X[:1], Y[:1]).predict(X)
+
+
+def counts(y: Any) -> dict[str, int]:
+    labels, numbers = np.unique(y, return_counts=True)
+    return dict(zip(labels.tolist(), numbers.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("make", VARIANTS)
+@pytest.mark.parametrize(("new", "joined"), [("e", False), ("b", True)])
+def test_a_class_is_renamed_whole_or_not_at_all(
+    make: Any, new: str, joined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make().fit(X, Y)
+    model.predict(X)
+    interrupt_after(monkeypatch, Statistics, "rename")
+    with pytest.raises(KeyboardInterrupt):
+        model.rename_class("a", new)
+    assert_whole(model, counts(np.where(Y == "a", new, Y)))
+
+
+@pytest.mark.parametrize("make", VARIANTS)
+@pytest.mark.parametrize("method", ["forget", "drop"])
+def test_rows_are_forgotten_whole_or_not_at_all(
+    make: Any, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make().fit(X, Y)
+    model.predict(X)
+    interrupt_after(monkeypatch, Candidates, method)
+    with pytest.raises(KeyboardInterrupt):
+        model.forget(X[:60], Y[:60])
+    assert_whole(model, counts(Y[60:]))
+
+
+@pytest.mark.parametrize("make", VARIANTS[2:])
+def test_a_class_is_forgotten_whole_or_not_at_all(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make().fit(X, Y)
+    model.predict(X)
+    interrupt_after(monkeypatch, Statistics, "drop")
+    with pytest.raises(KeyboardInterrupt):
+        model.forget_class("a")
+    assert_whole(model, counts(Y[Y != "a"]))
+
+
+@pytest.mark.parametrize("make", VARIANTS)
+@pytest.mark.parametrize("call", ["partial_fit", "forget"])
+def test_what_a_signals_handler_asks_in_the_middle_leaves_no_trace(
+    make: Any, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock lets it in, for it is of the same thread."""
+    model = make().fit(X[:120], Y[:120])
+    method = "add" if call == "partial_fit" else "prepare_removal"
+    original, refused = getattr(Statistics, method), []
+
+    def asked_first(*args: Any) -> Any:
+        with pytest.raises(RuntimeError, match="in this very thread"):
+            model.predict(X[:1])
+        with pytest.raises(RuntimeError, match="in this very thread"):
+            _ = model.coef_
+        with pytest.raises(RuntimeError, match="in this very thread"):
+            model.partial_fit(X[:1], Y[:1])
+        refused.append(True)
+        return original(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Statistics, method, asked_first)
+        if call == "partial_fit":
+            model.partial_fit(X[120:], Y[120:])
+        else:
+            model.forget(X[:60], Y[:60])
+    assert refused
+    assert_whole(model, counts(Y if call == "partial_fit" else Y[60:120]))
