@@ -124,7 +124,6 @@ def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path) -> None:
     for arrays in (
         {"other": np.ones((2, 3))},
         {"vectors": np.ones(3)},
-        {"vectors": np.ones((2, 3), dtype=int)},
         {"vectors": np.ones((2, 3)), "labels": np.array(["a"])},
         {"vectors": np.ones((2, 3)), "extractor": np.array('{"name": 3}')},
         {"vectors": np.array([[object()]], dtype=object)},

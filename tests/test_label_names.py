@@ -96,7 +96,7 @@ def test_models_whose_labels_are_booleans_are_changed_by_their_names() -> None:
     assert labels(model) == [True]
 
 
-@pytest.mark.parametrize("odd", ["--3", "mug", "5.5", "nan", "1e3", "9" * 5000, "²"])
+@pytest.mark.parametrize("odd", ["--3", "mug", "5.5", "nan", "1e3", "9" * 900, "²"])
 def test_what_is_no_number_is_refused_in_words_that_help(odd: str) -> None:
     for first in (1, 1.0):
         model = made([first, 2])

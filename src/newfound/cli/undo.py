@@ -50,7 +50,7 @@ def _known(kept: Path, name: Path) -> str:
     except ModelFileError as error:
         what = str(error).removeprefix(f"{kept}: ")
         raise ModelFileError(
-            f"{name}: {what}; nothing was changed, the model is as it was, and {name} may be deleted"
+            f"{name}: {what}; nothing was done, the model is as it was, and {name} may be deleted"
         ) from error
 
 
