@@ -215,6 +215,14 @@ def test_labels_that_are_none_are_refused_in_words(
         read_vectors(path)
 
 
+def test_names_of_files_may_be_bytes_but_nothing_that_cannot_be_written(tmp_path: Path) -> None:
+    path, rows = tmp_path / "v.npz", np.ones((1, 3))
+    odd = os.fsdecode(b"\xff.jpg")
+    assert read_vectors(save_npz(path, vectors=rows, files=[odd])).files == [odd]
+    with pytest.raises(ValueError, match="its files are no text"):
+        read_vectors(save_npz(path, vectors=rows, files=["\udfff.jpg"]))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.bool_])
 def test_whole_numbers_are_vectors(dtype: Any, tmp_path: Path) -> None:
     values = np.array([[0, 1], [1, 1]], dtype=dtype)

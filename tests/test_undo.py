@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from newfound.cli import kept
+from newfound.cli.talk import size
 from newfound.recogniser import Recogniser
 from tests.command_line import Done, newfound, write_rows
 
@@ -50,7 +51,8 @@ def test_every_change_is_taken_back_and_made_again(model: Path, change: tuple[st
     after = model.read_bytes() if model.exists() else None
     assert after != before
     said = done("undo", "m").err
-    assert "m knows 3 classes from 30 images again; undo again to redo (" in said
+    room = f" ({size(len(after))} kept)" if after else ""
+    assert f"m knows 3 classes from 30 images again; undo again to redo{room}." in said
     assert model.read_bytes() == before
     done("undo", "m")
     assert (model.read_bytes() if model.exists() else None) == after
@@ -135,9 +137,9 @@ def test_a_damaged_state_is_not_brought_back_but_a_damaged_model_is_mended(model
 
 def test_inspect_tells_how_large_the_kept_state_is(model: Path) -> None:
     done("teach", "m", "more.npz")
-    size = Path("m.undo").stat().st_size
-    assert 0 < size < 100_000
-    assert f"undo\t{-(-size // 1000)} KB" in done("inspect", "m").out
+    length = Path("m.undo").stat().st_size
+    assert 0 < length < 100_000
+    assert f"undo\t{-(-length // 1000)} KB" in done("inspect", "m").out
     Path("m.undo").unlink()
     assert "undo" not in done("inspect", "m").out
 

@@ -37,7 +37,8 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
             swap(path)
             kept = kept_file(path).stat().st_size
     now = f"knows {state} again" if is_model else "is gone again, as before it was taught"
-    talk.say(f"{model} {now}; undo again to redo ({size(kept)} kept).")
+    room = f" ({size(kept)} kept)" if kept else ""  # none: that there was no model takes no room
+    talk.say(f"{model} {now}; undo again to redo{room}.")
 
 
 def _known(kept: Path, name: Path) -> str:
