@@ -50,7 +50,7 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
     """Return seconds an image from its file to what is learned."""
     items = [Item(path, path.parent.name) for path in files]
-    gathered = Gathered(items, [], Counter(), [])
+    gathered = Gathered(items, [], Counter(), [], need_labels=True)
     change = Change(Path("nowhere"), Path("nowhere"), Talk())
     taking = _Lesson(recogniser, change, save_every=1e9, again=True)
 

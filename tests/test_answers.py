@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from newfound.cli.talk import shown
 from newfound.recogniser import Recogniser
+from newfound.vectors import Vectors
 from tests.command_line import newfound, write_pictures, write_rows
 
 predict_module: Any = sys.modules["newfound.cli.predict"]
@@ -64,26 +66,62 @@ def test_data_goes_to_stdout_while_a_bar_is_shown_on_a_terminal(model: Path) -> 
     assert len(done.stdout.splitlines()) == 36
 
 
-@pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".TSV", "\t")])
+def as_it_is(text: str) -> str:
+    return text
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read rows as RFC 4180 has them."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def read_tsv(path: Path) -> list[dict[str, str]]:
+    """Read rows as whoever splits lines at tabs."""
+    names, *rows = (line.split("\t") for line in path.read_text().splitlines())
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "read", "written"), [(".csv", read_csv, as_it_is), (".TSV", read_tsv, shown)]
+)
 def test_answers_are_written_as_a_table_with_names(
-    model: Path, suffix: str, delimiter: str
+    model: Path, suffix: str, read: Any, written: Any
 ) -> None:
-    odd = Path('a\t"b",\n.png')
+    odd = Path('a\t"b",\n\rc\r.png')
+    assert newfound("rename", "m", "cup", '"cup\r').code == 0
     odd.write_bytes(Path("photos/cup/000.png").read_bytes())
     files = [odd, Path("photos/mug/001.png")]
     done = newfound("predict", "m", *files, "--top", 2, "--output", f"answers{suffix}")
     assert (done.code, done.out) == (0, "")
-    with Path(f"answers{suffix}").open(newline="") as file:
-        rows = list(csv.DictReader(file, delimiter=delimiter))
+    rows = read(Path(f"answers{suffix}"))
     lines = newfound("predict", "m", *files, "--top", 2, "--json").out.splitlines()
     for row, line in zip(rows, map(json.loads, lines), strict=True):
         assert list(row) == ["file", "label", "known", "score", "novelty", "label_2", "score_2"]
-        assert (row["file"], row["label"]) == (line["file"], line["label"])
+        assert (row["file"], row["label"]) == (written(line["file"]), written(line["label"]))
         assert row["known"] == ("yes" if line["known"] else "no")
         assert float(row["score"]) == line["score"]
         assert float(row["novelty"]) == line["novelty"]
-        assert row["label_2"] == line["top"][1]["label"]
+        assert row["label_2"] == written(line["top"][1]["label"])
         assert float(row["score_2"]) == line["top"][1]["score"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_table_has_no_more_columns_than_there_are_classes(model: Path, suffix: str) -> None:
+    assert newfound("predict", "m", "photos/mug", "--top", 9, "-o", f"a{suffix}").code == 0
+    lines = Path(f"a{suffix}").read_text().splitlines()
+    separator = "," if suffix == ".csv" else "\t"
+    assert {line.count(separator) for line in lines} == {8}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_a_label_that_is_no_text_is_written_escaped(tmp_path: Path, suffix: str) -> None:
+    model, file = Recogniser(), tmp_path / f"answers{suffix}"
+    rows = write_rows(tmp_path / "v.npz", ["a", "b"] * 5)
+    model.teach(Vectors(rows, None), ["\ud800", "b"] * 5, [bytes([n] * 16) for n in range(10)])
+    model.save(tmp_path / "m")
+    done = newfound("predict", tmp_path / "m", tmp_path / "v.npz", "-o", file)
+    assert (done.code, "\\ud800" in file.read_text()) == (0, True), done.err
 
 
 def test_answers_are_written_as_json_lines(model: Path) -> None:

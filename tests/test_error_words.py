@@ -158,6 +158,44 @@ def test_want_of_memory_gets_advice_about_what_was_done(monkeypatch: pytest.Monk
     assert done.err.splitlines()[-1] == "newfound: not enough memory: Unable to allocate 9 TiB"
 
 
+def test_a_model_that_cannot_be_merged_is_named() -> None:
+    write_rows(Path("wide.npz"), ["cup", "mug"] * 5, width=7)
+    newfound("teach", "wide", "wide.npz")
+    done = newfound("merge", "m", "m", "wide", "-o", "out")
+    assert done.code == 1
+    assert "wide cannot be merged with m and m: 7 features there, 6 features here" in done.err
+
+
+@pytest.mark.parametrize("option", ["junk.onnx:size=8", "caffenet:path=junk.onnx"])
+def test_a_network_that_is_none_is_named(option: str) -> None:
+    Path("junk.onnx").write_text("junk")
+    Path("photos/cup").mkdir(parents=True)
+    Path("photos/cup/a.png").touch()
+    done = newfound("teach", "new", "photos", "--extractor", option)
+    assert (done.code, "junk.onnx: not a network that onnxruntime" in done.err) == (1, True), done
+
+
+def test_a_setting_that_is_wrong_is_named_and_no_file_is_blamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NEWFOUND_MAX_VECTORS_BYTES", "4G")
+    done = newfound("predict", "m", "v.npz")
+    assert done.code == 1
+    assert "newfound: the environment variable NEWFOUND_MAX_VECTORS_BYTES is '4G'" in done.err
+    assert "v.npz" not in done.err
+
+
+@pytest.mark.parametrize("label", ["a" * 1001, "\U0001d160" * 400])
+def test_a_label_that_is_too_long_is_refused_before_any_work(label: str) -> None:
+    done = newfound("teach", "new", "v.npz", "--as", label)
+    assert (done.code, "; a label may have 1000" in done.err) == (2, True), done
+    done = newfound("rename", "m", "cup", label)
+    assert (done.code, "; a label may have 1000" in done.err) == (2, True), done
+    np.savez("long.npz", vectors=np.ones((2, 6)), labels=np.array([label, "b"]))
+    done = newfound("teach", "new", "long.npz")
+    assert (done.code, "long.npz: not a file of vectors (its labels" in done.err) == (3, True), done
+
+
 def test_a_message_of_several_lines_is_shown_as_such() -> None:
     done = newfound("reproduce", "icubworld28", "--quick")
     assert done.code == 1

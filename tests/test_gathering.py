@@ -1,6 +1,8 @@
 """From the command line to rows: folders, bad rows, equal rows."""
 
 import json
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from newfound import load
 from tests.command_line import newfound, write_pictures, write_rows
 
+teach_module: Any = sys.modules["newfound.cli.teach"]
 PIXELS = ("--extractor", "pixels:size=8")
 
 
@@ -45,6 +48,18 @@ def test_a_bad_row_that_has_a_name_is_listed_with_both() -> None:
     rows[1] = 1e200
     np.savez("v.npz", vectors=rows, labels=["a"] * 3, files=["x.jpg", "y.jpg", "z.jpg"])
     assert "v.npz, row 1 (y.jpg): a vector with" in newfound("teach", "m", "v.npz").err
+
+
+def test_a_row_with_an_empty_label_is_listed_and_the_rest_is_learned() -> None:
+    labels = ["a", "b"] * 20
+    labels[4] = ""
+    write_rows(Path("v.npz"), labels)
+    done = newfound("teach", "m", "v.npz")
+    assert (done.code, "  v.npz, row 4: a label that is empty" in done.err) == (3, True), done
+    assert classes("m") == {"a": 19, "b": 20}
+    assert newfound("evaluate", "m", "v.npz").code == 3
+    assert newfound("predict", "m", "v.npz").out.count("\n") == 40  # labels are nothing to it
+    assert newfound("teach", "n", "v.npz", "--as", "cup").code == 0
 
 
 def test_rows_as_large_as_can_be_are_learned() -> None:
@@ -86,6 +101,67 @@ def test_equal_photos_are_one_photo_also_as_vectors() -> None:
     newfound("features", "photos", "-o", "v.npz", *PIXELS)
     done = newfound("teach", "m", "v.npz")
     assert ("Learned 3 " in done.err, "Skipped 1 " in done.err) == (True, True)
+
+
+def test_equal_measurements_stay_several_when_they_are_written_anew() -> None:
+    np.savez("v.npz", vectors=np.ones((40, 3)), labels=np.array(["a"] * 40))
+    said = newfound("features", "v.npz", "-o", "w.npz").err
+    assert "40 vectors of an extractor that is not known in w.npz" in said
+    assert "Learned 40 images" in newfound("teach", "m", "w.npz").err
+    assert "Learned 0 images" in newfound("teach", "m", "v.npz").err
+
+
+def test_a_file_has_all_digests_or_none() -> None:
+    write_pictures(Path("photos/cup"), 0, range(3))
+    newfound("features", "photos", "-o", "v.npz", *PIXELS)
+    held = np.load("v.npz")
+    np.savez("bare.npz", vectors=held["vectors"], labels=held["labels"])
+    assert newfound("features", "v.npz", "bare.npz", "-o", "both.npz").code == 0
+    assert np.load("both.npz")["digests"].shape == (6, 0)
+    assert newfound("features", "v.npz", "-o", "again.npz").code == 0
+    np.testing.assert_array_equal(np.load("again.npz")["digests"], held["digests"])
+
+
+def test_vectors_of_no_features_are_listed_as_no_file_of_vectors() -> None:
+    np.savez("v.npz", vectors=np.zeros((5, 0)), labels=np.array(["a"] * 5))
+    done = newfound("teach", "m", "v.npz")
+    assert (done.code, "v.npz: not a file of vectors (its vectors are" in done.err) == (3, True)
+    done = newfound("features", "v.npz", "-o", "w.npz")
+    assert (done.code, Path("w.npz").exists()) == (1, False)
+
+
+def test_packed_and_very_large_kinds_of_npz_files_are_read() -> None:
+    rows = write_rows(Path("v.npz"), ["a", "b"] * 20)
+    newfound("teach", "m", "v.npz")
+    np.savez_compressed("packed.npz", vectors=rows, labels=np.array(["a", "b"] * 20))
+    with (
+        zipfile.ZipFile("large.npz", "w") as archive,
+        archive.open("vectors.npy", "w", force_zip64=True) as file,
+    ):
+        np.lib.format.write_array(file, rows)
+    answers = {newfound("predict", "m", name).out for name in ("v.npz", "packed.npz", "large.npz")}
+    assert len(answers) == 1
+    assert answers.pop().count("\n") == 40
+
+
+def test_so_many_features_that_nobody_can_ask_are_told_while_teaching(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_rows(Path("v.npz"), ["a", "b"] * 20)
+    assert "GiB" not in newfound("teach", "m", "v.npz").err
+    monkeypatch.setattr(teach_module, "MOST_TO_ASK", 2 * 8 * 6**2 - 1)
+    done = newfound("teach", "n", "v.npz", "--quiet")
+    assert done.code == 0
+    assert done.err.count("Vectors of 6 features are learned, but to ask") == 1
+    assert classes("n") == {"a": 20, "b": 20}
+
+
+def test_one_that_is_passed_over_is_not_several() -> None:
+    write_pictures(Path("photos/cup"), 0, range(4))
+    Path("photos/cup/self").symlink_to("../cup")
+    Path("photos/cup/notes.txt").touch()
+    said = newfound("teach", "m", "photos", *PIXELS).err
+    assert "Passed over: 1 folder linked again, 1 not an image\n" in said
 
 
 def test_folders_of_images_are_classes_of_their_names() -> None:

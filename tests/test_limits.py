@@ -104,6 +104,76 @@ def test_an_array_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
         read_vectors(path)
 
 
+def write_headers(path: Path, **headers: tuple[str, tuple[int, ...]]) -> Path:
+    """Write an npz file of arrays that have a type and a shape, and nothing in them."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, (descr, shape) in headers.items():
+            header = io.BytesIO()
+            np.lib.format.write_array_header_1_0(
+                header, {"descr": descr, "fortran_order": False, "shape": shape}
+            )
+            archive.writestr(f"{name}.npy", header.getvalue())
+    return path
+
+
+@posix_only
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"vectors": ("<f8", (10**9, 0))},
+        {"vectors": ("<f8", (0, 3)), "labels": ("<U0", (10**9,))},
+        {"vectors": ("<f8", (0, 3)), "files": ("|S0", (10**9,))},
+    ],
+)
+def test_a_billion_rows_of_nothing_take_no_memory(headers: Any, tmp_path: Path) -> None:
+    path = write_headers(tmp_path / "nothing.npz", **headers)
+    said, peak = said_and_peak("vectors_file.read_vectors", path)
+    assert "not rows of numbers" in said or "do not have the size" in said
+    assert peak < 300
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, [3])}",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, x)}",
+        b"{'descr': '<q9', 'fortran_order': False, 'shape': (2, 3)}",
+        b"{'descr': '<f8'",
+        b"(" * 5000,
+        b"\xff",
+    ],
+)
+def test_an_array_that_begins_wrongly_is_refused_in_plain_words(
+    header: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+        archive.writestr("vectors.npy", start + header + bytes(48))
+    with pytest.raises(ValueError, match=r"\(its vectors do not begin as arrays of numpy do\)"):
+        read_vectors(path)
+
+
+def test_an_encrypted_file_is_called_that(tmp_path: Path) -> None:
+    path = save_npz(tmp_path / "v.npz", vectors=np.ones((2, 3)))
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1  # as its directory says
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="it is encrypted"):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize("wrong", ["4G", "-1", "1e9", "²", "9" * 30])
+def test_a_setting_that_is_no_number_is_blamed_and_not_the_file(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save_npz(tmp_path / "v.npz", vectors=np.ones((2, 3)))
+    monkeypatch.setenv("NEWFOUND_MAX_VECTORS_BYTES", wrong)
+    with pytest.raises(ValueError, match=r"_MAX_VECTORS_BYTES is .* number of bytes") as why:
+        read_vectors(path)
+    assert "v.npz" not in str(why.value)
+
+
 @pytest.mark.parametrize(
     ("labels", "read"),
     [
@@ -128,6 +198,10 @@ def test_labels_of_any_plain_type_are_read_as_texts(
         ([np.nan, 2.0], "not whole"),
         ([1j, 2.0], "not one text or whole number"),
         (np.array(["a" * 1001, "b"]), "wider than the 1000 characters"),
+        ([b"a" * 1001, b"b"], "one of 1001 characters; a label may have 1000"),
+        (["\U0001d160" * 400, "b"], "one of 1200 characters; a label may have 1000"),
+        (["\ud800", "b"], r"its labels are no text: '.ud800'"),
+        (np.zeros(2, dtype=[("x", "<f8")]), "labels are a structured array"),
         (np.array(["a", None], dtype=object), "Python objects, which are not read"),
         (["a"], "2 vectors, but another number"),
         ("a", "2 vectors, but another number"),
@@ -139,6 +213,14 @@ def test_labels_that_are_none_are_refused_in_words(
     path = save_npz(tmp_path / "v.npz", vectors=np.ones((2, 3)), labels=labels)
     with pytest.raises(ValueError, match=rf"v\.npz: not a file of vectors \(.*{message}"):
         read_vectors(path)
+
+
+def test_names_of_files_may_be_bytes_but_nothing_that_cannot_be_written(tmp_path: Path) -> None:
+    path, rows = tmp_path / "v.npz", np.ones((1, 3))
+    odd = os.fsdecode(b"\xff.jpg")
+    assert read_vectors(save_npz(path, vectors=rows, files=[odd])).files == [odd]
+    with pytest.raises(ValueError, match="its files are no text"):
+        read_vectors(save_npz(path, vectors=rows, files=["\udfff.jpg"]))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.bool_])
@@ -155,6 +237,9 @@ def test_whole_numbers_are_vectors(dtype: Any, tmp_path: Path) -> None:
         (np.full((2, 2), 2**53 + 1), "no float64 holds exactly"),
         (np.full((2, 2), 2**64 - 1, dtype=np.uint64), "no float64 holds exactly"),
         (np.ones(3), "not rows of numbers"),
+        (np.ones((5, 0)), "not rows of numbers"),
+        (np.ones(()), "not rows of numbers"),
+        (np.zeros((2, 2), dtype=[("x", "<f8")]), "vectors are a structured array"),
         (np.full((2, 2), "a"), "not rows of numbers"),
         (np.full((2, 2), None), "Python objects, which are not read"),
     ],

@@ -32,7 +32,9 @@ def features(
     newfound features photos/ -o small.npz --extractor pixels:size=8
 
     The file holds vectors, labels, the names and digests of the images and the extractor, and
-    numpy.load reads it. Teaching it is teaching the images, without looking at them again.
+    numpy.load reads it. Teaching it is teaching the images, without looking at them again. If
+    vectors without digests are among what it is made of, it has none: equal rows are then several
+    examples, where equal images would be one.
     """
     if output.suffix.lower() != ".npz":
         raise typer.BadParameter(f"{shown(output)} does not end in .npz", param_hint="--output")
@@ -57,13 +59,16 @@ def features(
 
 
 def _write(output: Path, rows: list[Row], talk: Talk) -> None:
+    """Write rows; with digests if all are of images, for a file has all of them or none."""
     from newfound.datasets import write_vectors
 
     vectors, names = stacked(rows), [str(row.label) for row in rows if row.label is not None]
     if 0 < len(names) < len(rows):
         raise ValueError("some of these have labels and others have none: give --as, or part them")
     labels = [unicodedata.normalize("NFC", name) for name in names]
-    files, digests = [row.file for row in rows], [row.digest for row in rows]
+    files, of_images = [row.file for row in rows], all(row.of_image for row in rows)
+    digests = [row.digest if of_images else b"" for row in rows]
     with naming(output):
         write_vectors(output, vectors, labels or None, files, digests)
-    talk.say(f"{many(len(rows), 'vector')} of {vectors.extractor} in {output}")
+    extractor = vectors.extractor or "an extractor that is not known"
+    talk.say(f"{many(len(rows), 'vector')} of {extractor} in {output}")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from newfound.cli.errors import words
 from newfound.cli.models import extractor_for
 from newfound.cli.talk import Talk, shown
 from newfound.files import digest_of
+from newfound.limits import LONGEST_LABEL
 
 if TYPE_CHECKING:
     from newfound.datasets.vectors_file import VectorsFile
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 # What `folder` calls images that lie beside the folders of classes.
 IN_NO_CLASS = "in no folder of a class"
+# What `folder` says of several, said of one.
+ONE = {"folders linked again": "folder linked again", "not images": "not an image"}
 # A vector must be so small that squares do not overflow if so many like it are taken at once.
 MOST_AT_ONCE = 1e6
 # Given the label, digest and nth of a row, says whether it is to be learned.
@@ -47,6 +51,7 @@ class Row(NamedTuple):
     vector: "Vectors | None"  # shape (d,); None: unreadable, or not wanted
     problem: str | None
     nth: int = 1  # of equal vectors in one file that no image is known of: which of them
+    of_image: bool = True  # whether the digest is an image's; otherwise it is of the numbers
 
 
 class Gathered(NamedTuple):
@@ -56,6 +61,7 @@ class Gathered(NamedTuple):
     vectors: "list[tuple[str, VectorsFile]]"  # with the names of the files
     ignored: Counter[str]
     problems: list[Row]  # files of vectors that are none
+    need_labels: bool  # whether an example without a label is of no use
 
     def __len__(self) -> int:
         vectors = sum(len(part.files) for _, part in self.vectors)
@@ -86,7 +92,9 @@ def gather(
     """
     from newfound.datasets import folder, read_vectors
     from newfound.datasets.folder import images_below, is_folder
+    from newfound.datasets.vectors_file import most_unpacked
 
+    most_unpacked()  # if it is set wrongly, no file is to blame
     if label is not None:
         check_label(label)
     images: list[Item] = []
@@ -99,6 +107,8 @@ def gather(
             images += [Item(found, label) for found in images_below(path, ignored)]
         elif is_folder(path):
             listing = folder(path, by)
+            for each in set(listing.labels):
+                check_label(each)
             images += map(Item, listing.files, listing.labels)
             beside = listing.ignored.pop(IN_NO_CLASS, 0)
             ignored += listing.ignored
@@ -114,8 +124,6 @@ def gather(
                 continue
             if label is not None:
                 part = part._replace(labels=[label] * len(part.files))
-            for each in set(part.labels or []):
-                check_label(each)
             if part.labels is None and need_labels:
                 raise typer.BadParameter(f"the vectors in {shown(path)} have no labels: give --as")
             vectors.append((name, part))
@@ -123,10 +131,9 @@ def gather(
             raise typer.BadParameter(f"{shown(path)} is not a folder: say what it shows with --as")
         else:
             images.append(Item(path, label))
-    found = Gathered(images, vectors, ignored, problems)
+    found = Gathered(images, vectors, ignored, problems, need_labels)
     if not len(found):
-        passed = ", ".join(f"{n} {why}" for why, n in sorted(ignored.items()))
-        advice = f" (passed over: {passed})" if passed else ""
+        advice = f" (passed over: {_counted(ignored)})" if ignored else ""
         raise typer.BadParameter(f"no images there{advice}")
     return found
 
@@ -135,6 +142,11 @@ def check_label(text: str) -> None:
     """End with wrong usage if a text cannot name a class."""
     if not text:
         raise typer.BadParameter("a class needs a name")
+    longest = max(len(text), len(unicodedata.normalize("NFC", text)))
+    if longest > LONGEST_LABEL:
+        raise typer.BadParameter(
+            f"a label of {longest} characters; a label may have {LONGEST_LABEL}"
+        )
 
 
 def _name_of(folder: Path) -> str:
@@ -190,7 +202,7 @@ def _rows(
 
     yield from gathered.problems
     for file, part in gathered.vectors:
-        yield from _vector_rows(file, part, wanted)
+        yield from _vector_rows(file, part, wanted, gathered.need_labels)
     if network is None:
         return
     ask = None if wanted is None else (lambda item, digest: wanted(item.label, digest, 1))
@@ -200,7 +212,9 @@ def _rows(
         yield Row(str(item.path), item.label, digest, vector, reason)
 
 
-def _vector_rows(file: str, part: "VectorsFile", wanted: Wanted | None) -> Iterator[Row]:
+def _vector_rows(
+    file: str, part: "VectorsFile", wanted: Wanted | None, need_labels: bool
+) -> Iterator[Row]:
     labels: Sequence[str | None] = part.labels or [None] * len(part.files)
     copies = Counter[tuple[str | None, bytes]]()
     for number, (name, label, digest, vector) in enumerate(
@@ -210,14 +224,14 @@ def _vector_rows(file: str, part: "VectorsFile", wanted: Wanted | None) -> Itera
         if not digest:  # equal photos are one photo, but equal measurements are several
             copies[label, mark] += 1
         nth = copies.get((label, mark), 1)
-        problem = _problem(vector)
+        problem = "a label that is empty" if need_labels and not label else _problem(vector)
         if problem is not None:
             where = f"{file}, row {number}" + ("" if name == f"row {number}" else f" ({name})")
             yield Row(where, label, mark, None, problem)
         elif wanted is None or wanted(label, mark, nth):
-            yield Row(name, label, mark, vector, None, nth)
+            yield Row(name, label, mark, vector, None, nth, bool(digest))
         else:
-            yield Row(name, label, mark, None, None, nth)
+            yield Row(name, label, mark, None, None, nth, bool(digest))
 
 
 def _problem(vector: "Vectors") -> str | None:
@@ -275,10 +289,17 @@ def _with_list(inputs: list[str]) -> Iterator[str]:
         yield from (os.fsdecode(line) for line in lines if line)
 
 
+def _counted(ignored: Counter[str]) -> str:
+    """Return how many files were passed over for each reason, in words."""
+    return ", ".join(
+        f"{n} {ONE.get(why, why) if n == 1 else why}" for why, n in sorted(ignored.items())
+    )
+
+
 def tell_ignored(ignored: Counter[str], talk: Talk) -> None:
     """Say how many files were passed over, and why."""
     if ignored:
-        talk.say("Passed over: " + ", ".join(f"{n} {why}" for why, n in sorted(ignored.items())))
+        talk.say(f"Passed over: {_counted(ignored)}")
 
 
 def tell_problems(problems: Sequence[Row], talk: Talk) -> None:

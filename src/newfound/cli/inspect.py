@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.kept import kept_file
+from newfound.cli.kept import kept_state
 from newfound.cli.models import opened
 from newfound.cli.options import Json, Model
-from newfound.cli.talk import emit, many, print_table, shortened
+from newfound.cli.talk import emit, many, print_table, shortened, size
 
 if TYPE_CHECKING:
     from newfound.recogniser import Recogniser
@@ -38,11 +38,11 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["unknown above", "no bound" if bound is None else f"novelty {bound:.3f}"],
         ["remembers", many(found["remembers"], "image")],
         ["estimator", found["estimator"]],
-        ["file", f"{found['bytes'] / 1e6:.1f} MB"],
+        ["file", size(found["bytes"])],
     ]
     if found["undo_bytes"] is not None:
-        size = found["undo_bytes"]
-        rows.append(["undo", f"{size / 1e6:.1f} MB" if size else "back to no model"])
+        kept = found["undo_bytes"]
+        rows.append(["undo", size(kept) if kept else "back to no model"])
     # A name from a stranger's file may be of any length.
     print_table(
         ["", ""], [[name, shortened(str(value), 400)] for name, value in rows], 0, fold=True
@@ -51,7 +51,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
 
 def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
     model = recogniser.model
-    kept = kept_file(Path(os.path.realpath(path)))
+    kept = kept_state(Path(os.path.realpath(path)))
     labels = list(map(str, model.classes_.tolist()))
     recoding = getattr(model, "recoding_", None)
     if recoding is None:
@@ -68,5 +68,5 @@ def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "parameters": model._contents().parameters,
         "bytes": path.stat().st_size,
-        "undo_bytes": kept.stat().st_size if kept.is_file() else None,
+        "undo_bytes": None if kept is None else kept.stat().st_size,
     }

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.errors import is_deliberate
 from newfound.cli.models import changing, opened
 from newfound.cli.options import Quiet, Wait
 from newfound.cli.talk import Talk, known, many, shown
@@ -35,12 +36,22 @@ def merge(
     if output.exists() and not force and not is_input:
         raise typer.BadParameter(f"{shown(output)} is there already: --force replaces it")
     with changing(output, wait, talk) as change:
-        recognisers = [opened(path) for path in models]
+        pairs = [(path, opened(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
-        recognisers.sort(key=lambda each: each.model._statistics.per_class)
+        pairs.sort(key=lambda pair: pair[1].model._statistics.per_class)
+        names, recognisers = [path for path, _ in pairs], [each for _, each in pairs]
         merged, twice = recognisers[0], 0
-        for other in recognisers[1:]:
-            twice += merged.merge(other)
+        for place, other in enumerate(recognisers[1:], start=1):
+            try:
+                twice += merged.merge(other)
+            except ValueError as error:
+                if not is_deliberate(error):
+                    raise
+                before = " and ".join(map(str, names[:place]))
+                reason = str(error).removeprefix("cannot merge: ")
+                raise ValueError(
+                    f"{names[place]} cannot be merged with {before}: {reason}"
+                ) from error
         merged.settle()
         change.save(merged)
     talk.say(f"{output} knows {known(merged.model)}.")

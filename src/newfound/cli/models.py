@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from newfound.cli.errors import naming
-from newfound.cli.kept import finish_swap, has_any, keep
+from newfound.cli.kept import kept_file, kept_state, put_aside, settle
 from newfound.cli.talk import FAILED, Talk, shown
 from newfound.files import open_regular
+from newfound.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from newfound.features import Extractor, Identity
@@ -37,17 +38,28 @@ class Change:
 
     def save(self, recogniser: "Recogniser", undoable: bool = True) -> None:
         """Save a recogniser; remove the file if it knows nothing any more."""
-        with naming(self.named):
-            if undoable and not self.is_kept:
-                keep(self.path)
-                self.is_kept = True
-            if recogniser.is_taught:
-                recogniser.save(self.path)
-                return
-            self.path.unlink()
-        self.talk.say(
-            f"That was all it knew: the model is gone. newfound undo {self.named} brings it back."
-        )
+        first = undoable and not self.is_kept
+        with uninterrupted():
+            if first:
+                with naming(kept_file(beside(self.named))):
+                    put_aside(self.path)
+            try:
+                with naming(self.named):
+                    recogniser.save(self.path) if recogniser.is_taught else self.path.unlink()
+            finally:
+                if first:
+                    with naming(kept_file(beside(self.named))):
+                        self.is_kept = settle(self.path)
+        if not recogniser.is_taught:
+            self.talk.say(
+                f"That was all it knew: the model is gone. newfound undo {self.named} "
+                "brings it back."
+            )
+
+
+def beside(path: Path) -> Path:
+    """Return what to call a model where files beside it are named: where it is, if it is a link."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def opened(path: Path) -> "Recogniser":
@@ -62,7 +74,7 @@ def opened(path: Path) -> "Recogniser":
 def must_exist(path: Path) -> None:
     """End with a word if there is no model."""
     if not path.exists():
-        kept = has_any(Path(os.path.realpath(path)))
+        kept = kept_state(Path(os.path.realpath(path)))
         more = f", newfound undo {path} brings back the last" if kept else ""
         Talk().complain(f"There is no model {path}: newfound teach makes one{more}.")
         raise typer.Exit(FAILED)
@@ -81,8 +93,9 @@ def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterato
         raise typer.BadParameter(f"there is no folder {shown(path.parent)}")
     if check and path.exists():
         _check_is_model(named)  # before a lock is left beside what is none
-    lock = FileLock(path.with_name(f".{path.name}.lock"))
-    with naming(named):
+    place = path.with_name(f".{path.name}.lock")
+    lock = FileLock(place)
+    with naming(beside(named).with_name(place.name) if place.is_dir() else named):
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -97,7 +110,8 @@ def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterato
                 )
                 raise typer.Exit(FAILED) from None
     try:
-        finish_swap(path)
+        with naming(kept_file(beside(named))):
+            settle(path)  # what a process did not come to that was killed
         # What a process left behind that was killed while it wrote.
         left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
         for other in path.parent.iterdir():

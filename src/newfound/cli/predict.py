@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,7 +84,8 @@ def predict(
     The score estimates the probability of the label. Novelty, from 0 to 1, says how unlike
     everything taught an image is; above a bound it is called unknown. With --json, one line each:
     file, label (the best guess, also if unknown), score, novelty, known, top. With --output, a
-    file with such lines (.jsonl), or with a line of column names first (.csv, .tsv).
+    file with such lines (.jsonl), or with a line of column names first (.csv, .tsv: there without
+    quotes, and what would end a cell is escaped).
     """
     if output is not None:
         _check_output(output)
@@ -103,7 +104,7 @@ def predict(
             yield from zip([row.file for row in block], told, strict=True)
 
     if output is not None:
-        _write(output, answers(), top, talk)
+        _write(output, answers(), min(top, len(recogniser.model.classes_)), talk)
     elif as_json:
         for file, answer in answers():
             emit(_json(file, answer))
@@ -160,10 +161,18 @@ def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, talk: 
     """Write answers to a file, whole or not at all."""
     text, count = io.StringIO(newline=""), 0
     suffix = path.suffix.lower()
-    table = csv.writer(text, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n")
+    # With these ends of lines (RFC 4180), cells that hold either part of them are quoted.
+    table = csv.writer(text, lineterminator="\r\n")
+
+    def write_row(cells: list[Any]) -> None:
+        if suffix == ".csv":
+            table.writerow(map(_encodable, cells))
+        else:
+            text.write("\t".join(map(shown, cells)) + "\n")
+
     if suffix != ".jsonl":
         more = [name for n in range(2, top + 1) for name in (f"label_{n}", f"score_{n}")]
-        table.writerow(["file", "label", "known", "score", "novelty", *more])
+        write_row(["file", "label", "known", "score", "novelty", *more])
     for file, answer in answers:
         count += 1
         if suffix == ".jsonl":
@@ -171,8 +180,17 @@ def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, talk: 
             continue
         others = [value for guess in answer.top[1:] for value in guess]
         known = "yes" if answer.known else "no"
-        table.writerow([file, answer.label, known, answer.score, answer.novelty, *others])
+        write_row([file, answer.label, known, answer.score, answer.novelty, *others])
     with naming(path):
         # Names of files are bytes, and not always text.
         write_whole(path, text.getvalue().encode(errors="surrogateescape"))
     talk.say(f"{many(count, 'answer')} in {path}")
+
+
+def _encodable(cell: Any) -> str:
+    """Return a cell, escaped if it cannot be written: a stranger's model may hold any label."""
+    try:
+        str(cell).encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return shown(cell)
+    return str(cell)

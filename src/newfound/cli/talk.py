@@ -87,6 +87,15 @@ def many(number: int, thing: str) -> str:
     return f"{number} {thing if number == 1 else plural}"
 
 
+def size(number: int) -> str:
+    """Return how large a file is, in words.
+
+    >>> size(200), size(12_345), size(1_234_567)
+    ('1 KB', '13 KB', '1.2 MB')
+    """
+    return f"{-(-number // 1000)} KB" if number < 100_000 else f"{number / 1e6:.1f} MB"
+
+
 def known(model: "IncrementalRidgeClassifier") -> str:
     """Return how much a model knows, in words."""
     classes, images = len(model.classes_), model.n_samples_seen_

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Images learned at once. Only whole blocks are, so that a run that was broken off and run again
 # learns the same blocks as one that was not.
 BLOCK = 16
+# Asking takes two matrices of d x d numbers at least; beyond so many bytes few machines hold them.
+MOST_TO_ASK = 16 * 2**30
 # Saving may take so large a part of the time.
 SAVING_SHARE = 0.1
 
@@ -150,6 +152,8 @@ class _Lesson:
         if not self.waiting:
             return
         vectors = stacked([row for row, _ in self.waiting])
+        if not self.learned:
+            self._warn_if_wide(vectors.shape[1])
         digests = [row.digest for row, _ in self.waiting]
         self.recogniser.teach(vectors, [label for _, label in self.waiting], digests)
         self.learned += len(self.waiting)
@@ -182,6 +186,14 @@ class _Lesson:
             talk.say(f"{self.change.named} knows {known(model)}.")
             if self.recogniser.unknown_above is None:
                 talk.say("Nothing is called unknown yet: that takes more images.")
+
+    def _warn_if_wide(self, width: int) -> None:
+        needed = 2 * 8 * width**2
+        if needed > MOST_TO_ASK:
+            self.change.talk.complain(
+                f"Vectors of {width:,} features are learned, but to ask this model will take "
+                f"{needed / 2**30:,.0f} GiB of memory: fewer features take less."
+            )
 
     def _is_new(self, row: Row, label: Any) -> bool:
         waiting: int = sum(row.digest == other.digest and label == at for other, at in self.waiting)

@@ -7,10 +7,10 @@ from typing import NoReturn
 import typer
 
 from newfound.cli.errors import naming
-from newfound.cli.kept import has_any, has_kept, kept_file, swap
-from newfound.cli.models import changing
+from newfound.cli.kept import is_own, kept_file, kept_state, swap
+from newfound.cli.models import beside, changing
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.cli.talk import FAILED, Talk, known
+from newfound.cli.talk import FAILED, Talk, known, size
 
 
 def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
@@ -23,24 +23,42 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     also one that is gone because all was forgotten. A second undo takes back the first. The other
     state lies beside the model, in a file that ends in .undo; it may be deleted to save space.
     """
-    from newfound.recogniser import Recogniser
-
     talk = Talk(quiet)
     path = Path(os.path.realpath(model))
-    if not has_any(path):
+    if kept_state(path) is None:
         _end(model, talk)
     with changing(model, wait, talk, check=False):  # undo is for damaged models, too
-        if not has_kept(path):
+        if kept_state(path) is None:  # another process was faster
             _end(model, talk)
-        with naming(kept_file(model)):
+        name = kept_file(beside(model))
+        with naming(name):
             is_model = kept_file(path).stat().st_size > 0
-            state = known(Recogniser.load(kept_file(path)).model) if is_model else ""
+            state = _known(kept_file(path), name) if is_model else ""
             swap(path)
-            size = kept_file(path).stat().st_size
+            kept = kept_file(path).stat().st_size
     now = f"knows {state} again" if is_model else "is gone again, as before it was taught"
-    talk.say(f"{model} {now}; undo again to redo ({size / 1e6:.1f} MB kept).")
+    room = f" ({size(kept)} kept)" if kept else ""  # none: that there was no model takes no room
+    talk.say(f"{model} {now}; undo again to redo{room}.")
+
+
+def _known(kept: Path, name: Path) -> str:
+    """Return how much a kept model knows, or raise ModelFileError if it is damaged."""
+    from newfound.file_format import ModelFileError
+    from newfound.recogniser import Recogniser
+
+    try:
+        return known(Recogniser.load(kept).model)
+    except ModelFileError as error:
+        what = str(error).removeprefix(f"{kept}: ")
+        raise ModelFileError(
+            f"{name}: {what}; nothing was done, the model is as it was, and {name} may be deleted"
+        ) from error
 
 
 def _end(model: Path, talk: Talk) -> NoReturn:
-    talk.complain(f"There is nothing to undo: no earlier state of {model} is kept beside it.")
+    name = kept_file(beside(model))
+    why = f"no earlier state of {model} is kept beside it"
+    if name.is_symlink() or (name.exists() and not is_own(name)):
+        why = f"{name} is a link, a folder or the like, and not what newfound keeps"
+    talk.complain(f"There is nothing to undo: {why}.")
     raise typer.Exit(FAILED)

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import unicodedata
 import zipfile
 from collections.abc import Sequence
 from typing import IO, Any, NamedTuple
@@ -19,6 +20,8 @@ from newfound.vectors import Identity, Vectors
 MOST_UNPACKED, MOST_UNPACKED_NAME = 4 * 2**30, "NEWFOUND_MAX_VECTORS_BYTES"
 # Bytes that are unpacked at a time.
 _PIECE = 2**20
+# Of the flags of a zip file's member.
+_ENCRYPTED = 1
 # Up to here every whole number is a float64.
 _WHOLE = 2**53
 
@@ -73,7 +76,8 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     Raises
     ------
     ValueError
-        If the file is no such file; nothing in it is ever run.
+        If the file is no such file, or has a label that no class may have; nothing in it is ever
+        run.
 
     Examples
     --------
@@ -86,9 +90,10 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     >>> read.vectors, read.labels, read.vectors.extractor.name
     (Vectors([[1., 2.]]), ['mug'], 'pixels')
     """
+    most = most_unpacked()
     try:
         with open_regular(path) as file:
-            arrays = _arrays(file)
+            arrays = _arrays(file, most)
         vectors = _numbers(arrays["vectors"])
         n = len(vectors)
         labels, names, digests = (arrays.get(name) for name in ("labels", "files", "digests"))
@@ -117,7 +122,18 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
         raise ValueError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
 
 
-def _arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+def most_unpacked() -> int:
+    """Return how many bytes a packed file may unpack to, or raise ValueError."""
+    text = os.environ.get(MOST_UNPACKED_NAME) or str(MOST_UNPACKED)
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ValueError(
+            f"the environment variable {MOST_UNPACKED_NAME} is {text!r}: it takes a number of "
+            f"bytes, such as {MOST_UNPACKED}"
+        )
+    return int(text)
+
+
+def _arrays(file: IO[bytes], most: int) -> dict[str, NDArray[Any]]:
     """Return the arrays of an npz file that are of use, if they are no larger than they may be."""
     wanted = ("vectors", "labels", "files", "digests", "extractor")
     with zipfile.ZipFile(file) as archive:
@@ -125,8 +141,9 @@ def _arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         if "vectors" not in members:
             raise ValueError("it has no array called vectors")
         there = {name: members[name] for name in wanted if name in members}
-        most = int(os.environ.get(MOST_UNPACKED_NAME) or MOST_UNPACKED)
         most = max(most, os.fstat(file.fileno()).st_size)
+        if any(info.flag_bits & _ENCRYPTED for info in there.values()):
+            raise ValueError("it is encrypted: unpack it first")
         unpacked = sum(info.file_size for info in there.values())
         if unpacked > most:
             raise ValueError(
@@ -139,22 +156,24 @@ def _arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
     """Return an array of an npz file; nothing is allocated before it is known to be all there."""
     with archive.open(info) as part:
-        version = np.lib.format.read_magic(part)
-        read_header = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }.get(version)
-        if read_header is None:
-            raise ValueError(f"its {name} are in a format of numpy that is not read")
-        shape, by_columns, dtype = read_header(part)
-        if dtype.hasobject or dtype.fields is not None:
+        shape, by_columns, dtype = _header(part, name)
+        if dtype.fields is not None:
+            raise ValueError(
+                f"its {name} are a structured array, with fields, which is not read: save "
+                "numbers and texts"
+            )
+        if dtype.hasobject:
             raise ValueError(
                 f"its {name} are Python objects, which are not read: save numbers and texts"
             )
+        # Rows of no numbers take no room, however many of them a file says there are.
+        if name == "vectors" and (len(shape) != 2 or shape[1] < 1):
+            raise ValueError("its vectors are not rows of numbers")
         if dtype.kind in "US" and name == "labels" and dtype.itemsize > 4 * LONGEST_LABEL:
             raise ValueError(f"its labels are wider than the {LONGEST_LABEL} characters of a label")
         size = math.prod(shape) * dtype.itemsize
-        if size != info.file_size - part.tell():
+        is_there = size == info.file_size - part.tell() and dtype.itemsize > 0
+        if not is_there or min(shape, default=0) < 0:
             raise ValueError(f"its {name} do not have the size that it says")
         array = np.empty(shape, dtype, order="F" if by_columns else "C")
         flat = array.ravel(order="K").view(np.uint8) if size else np.zeros(0, np.uint8)
@@ -164,6 +183,24 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArra
                 raise ValueError(f"its {name} are cut short")
             flat[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
         return array
+
+
+def _header(part: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, whether by columns, and type of an array, or raise ValueError."""
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    try:
+        version = np.lib.format.read_magic(part)
+        found = readers[version](part) if version in readers else None
+    except zipfile.BadZipFile:
+        raise
+    except Exception as error:  # of numpy and of Python's own parser, in words for programmers
+        raise ValueError(f"its {name} do not begin as arrays of numpy do") from error
+    if found is None:
+        raise ValueError(f"its {name} are in a format of numpy that is not read")
+    return found
 
 
 def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
@@ -180,9 +217,25 @@ def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
 
 
 def _texts(array: NDArray[Any], name: str) -> list[str]:
-    """Return texts, booleans or whole numbers as texts, or raise ValueError."""
+    """Return texts, booleans or whole numbers as texts that can be written, or raise ValueError."""
     if array.ndim != 1 or array.dtype.kind not in "USiubf":
         raise ValueError(f"its {name} are not one text or whole number for each vector")
+    texts = _as_texts(array, name)
+    for text in set(texts):
+        try:  # names of files may be bytes, which Python writes as surrogates of its own
+            text.encode(errors="surrogateescape")
+        except UnicodeEncodeError:
+            raise ValueError(f"its {name} are no text: {text[:40]!a}") from None
+        if name == "labels":
+            longest = max(len(text), len(unicodedata.normalize("NFC", text)))
+            if longest > LONGEST_LABEL:
+                raise ValueError(
+                    f"its labels hold one of {longest} characters; a label may have {LONGEST_LABEL}"
+                )
+    return texts
+
+
+def _as_texts(array: NDArray[Any], name: str) -> list[str]:
     if array.dtype.kind == "f":
         if not (np.isfinite(array).all() and (array == np.round(array)).all()):
             raise ValueError(f"its {name} are numbers that are not whole, and so no classes")

@@ -44,8 +44,10 @@ def caffenet(
     except ValueError as error:
         raise ValueError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
     if not is_caffenet:
+        name = "" if isinstance(path, bytes) else f"{os.fspath(path)}: "
         raise ValueError(
-            f"not the CaffeNet of the ONNX model zoo: its input is {network.input!r}, not 'data_0'"
+            f"{name}not the CaffeNet of the ONNX model zoo: its input is {network.input!r}, "
+            "not 'data_0'"
         )
     kept = network.identity
     network.identity = Identity("caffenet", kept.weights, kept.output, kept.preprocessing)

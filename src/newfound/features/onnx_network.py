@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -55,20 +57,21 @@ class OnnxExtractor(Extractor):
         crop: float | None = None,
     ) -> None:
         data = path if isinstance(path, bytes) else _read(path)
-        self.session, self.output = _session_with(data, output)
-        self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
-        if size is None and fixed is None:
-            raise ValueError("this network takes images of any size: say which with size=")
-        if size is not None and fixed is not None and fixed != _pair(size):
-            raise ValueError(f"this network takes images of {fixed}, not of {_pair(size)}")
-        self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
-        self.batch_size = self.batch_limit or self.batch_size
-        try:
-            self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
-        except ValueError:
-            raise
-        except Exception as error:  # whatever onnxruntime makes of it
-            raise ValueError(f"this network does not take such images: {error}") from error
+        with _naming(path):
+            self.session, self.output = _session_with(data, output)
+            self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
+            if size is None and fixed is None:
+                raise ValueError("this network takes images of any size: say which with size=")
+            if size is not None and fixed is not None and fixed != _pair(size):
+                raise ValueError(f"this network takes images of {fixed}, not of {_pair(size)}")
+            self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
+            self.batch_size = self.batch_limit or self.batch_size
+            try:
+                self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
+            except ValueError:
+                raise
+            except Exception as error:  # whatever onnxruntime makes of it
+                raise ValueError(f"this network does not take such images: {error}") from error
         self.identity = Identity(
             "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
         )
@@ -87,6 +90,17 @@ class OnnxExtractor(Extractor):
             )
         rows: NDArray[np.float32] = np.asarray(features, dtype=np.float32)[:m].reshape(m, -1)
         return rows
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str] | bytes) -> Iterator[None]:
+    """Let what is wrong with a network be said with the name of its file, if it has one."""
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(path, bytes):
+            raise
+        raise ValueError(f"{os.fspath(path)}: {error}") from error
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
