@@ -216,6 +216,17 @@ def test_a_seed_changed_in_mid_stream_counts_before_and_after_saving(tmp_path: P
     np.testing.assert_array_equal(one.class_count_, other.class_count_)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_rows_that_are_all_alike_have_no_scale(stream: bool) -> None:
+    """What rounding makes of their spread is no scale for penalties: weights would be noise."""
+    X, y = np.tile(np.random.default_rng(0).normal(size=5), (24, 1)), list("aab") * 8
+    model = IncrementalRidgeClassifierCV()
+    for rows, labels in zip(np.split(X, 24), y, strict=True) if stream else [(X, y)]:
+        model.partial_fit(rows, list(labels))
+    assert np.abs(model.coef_).max() < 1e-9
+    assert model.penalty_ > 1
+
+
 def test_an_all_zero_beginning_tells_nothing_about_the_scale() -> None:
     X, y = stream()
     zero = np.zeros((1, 4))

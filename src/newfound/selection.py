@@ -17,7 +17,7 @@ from newfound.labels import Labels, as_labels
 from newfound.locks import locked
 from newfound.rebalancing import check_removal, solver_for
 from newfound.recoding import recoding_factors
-from newfound.selector import Selector, right_answers
+from newfound.selector import ALL_ALIKE, Selector, right_answers
 from newfound.selector_file import packed, unpacked
 from newfound.settings import (
     ClassWeight,
@@ -310,10 +310,13 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
 
     def _begin(self, rows: Rows, settings: Settings) -> None:
         super()._begin(rows, settings)
-        around = 0.0
+        around: Any = 0.0
         if settings.fit_intercept and len(rows) > 1:
             around = rows.mean(axis=0, dtype=np.float64)
-        scale = float(np.square(rows - around, dtype=np.float64).mean())
+        scale, squares = (
+            float(np.square(rows - origin, dtype=np.float64).mean()) for origin in (around, 0.0)
+        )
+        scale = scale if scale > ALL_ALIKE * squares else 0.0
         self._selector = Selector(HeldBack(self._selection_settings().random_state), scale)
 
     def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:

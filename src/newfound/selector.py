@@ -19,6 +19,8 @@ from newfound.statistics import Counts, Index, Rows, Statistics
 
 # Penalties tried by default, in mean squares of a feature.
 PENALTIES = np.logspace(1, 5, 10)
+# Of the mean square of a row, what is no spread but rounding: the rows are all alike.
+ALL_ALIKE = 1e-13
 # The recoding until the stream has said anything, as near as those allowed come to it.
 USUAL_RECODING = 0.7
 # Rows of a class held back for the what-ifs where validation is progressive.
@@ -317,4 +319,5 @@ def scale_of(statistics: Statistics, fit_intercept: bool) -> float:
     """
     squares = sum(gram.trace for gram in statistics.grams) / statistics.total
     mean = statistics.cross.sum(axis=1) / statistics.total if fit_intercept else np.zeros(1)
-    return max(0.0, float(squares - mean @ mean)) / statistics.width
+    spread = float(squares - mean @ mean)
+    return spread / statistics.width if spread > ALL_ALIKE * squares else 0.0
