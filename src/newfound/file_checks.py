@@ -22,6 +22,8 @@ MANY = 2**53
 LARGEST_SUM, LARGEST_SQUARES = 1e150, 1e300
 # What rounding dropped from a sum is no larger share of it.
 DROPPED_SHARE = 1e-12
+# Share of all squares that no sum is held to, whatever it is the sum of.
+FAR_SHARE = 1e-16
 # Share of its trace by which X'X may miss being positive semidefinite where a file has no peaks to
 # tell what rounding cost.
 OLD_SHARE = 0.01
@@ -127,13 +129,15 @@ def check_definite(statistics: Statistics, has_peaks: bool) -> None:
     if not folded:
         return
     spread = np.zeros((statistics.width,) * 2, order="F")
-    slack = sum(map(_slack, folded))
+    # Rounding of the class sums is that of other classes' rows, too, which came in one batch.
+    least = FAR_SHARE * sum(gram.trace + gram.peak for gram in statistics.grams)
+    slack = sum(_slack(gram, least) for gram in folded)
     for place, gram in enumerate(statistics.grams):
         if gram.sums is not None:
             where = slice(place, place + 1) if statistics.per_class else slice(None)
             part = _around_means(gram, statistics.cross.T[where], statistics.counts[where])
             spread += part
-            require(_entries_fit(part, _slack(gram)) or not has_peaks, "sums")
+            require(_entries_fit(part, _slack(gram, least)) or not has_peaks, "sums")
     spread.ravel(order="K")[:: len(spread) + 1] += slack
     if is_definite(spread.copy(order="F")):
         return
@@ -144,8 +148,9 @@ def check_definite(statistics: Statistics, has_peaks: bool) -> None:
         gram.highest = missing / ROUNDING_SHARE
 
 
-def _slack(gram: Gram) -> float:
-    return max(ROUNDING_SLACK * gram.trace + gram.rounding, float(np.finfo(np.float64).tiny))
+def _slack(gram: Gram, least: float) -> float:
+    own = ROUNDING_SLACK * gram.trace + gram.rounding
+    return max(own, least, float(np.finfo(np.float64).tiny))
 
 
 def _around_means(gram: Gram, cross: NDArray[Any], counts: NDArray[Any]) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from newfound.gram import Floats, Gram, add_exactly, total_gram
+from newfound.gram import CHUNK_ROWS, Floats, Gram, add_exactly, total_gram
 from newfound.interrupts import uninterrupted
 from newfound.labels import Labels, check_same_type, join_labels, positions
 
@@ -50,8 +50,8 @@ def split(X: Floats) -> tuple[Floats, Floats]:
     return high, X - high
 
 
-# Rows whose class sums are made without rounding: it costs little, and whoever teaches a few rows
-# may take back all but one of them.
+# Rows at most whose class sums are made without rounding where one Gram is held for all classes:
+# beyond, X'X is rounded as well. Where a class's rows are held as they are, it never is.
 FEW_ROWS = 64
 
 
@@ -207,7 +207,8 @@ class Statistics:
             grams = grams + [self._class_gram() for _ in range(new)]
         self._cross = with_room(self._cross, len(labels))
         self._dropped = with_room(self._dropped, len(labels))
-        shift = self._prepare_shift(*self._class_terms(X, index))
+        exact = self.per_class or len(X) <= FEW_ROWS
+        shift = self._prepare_shift(*self._class_terms(X, index, exact))
         additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
 
         with uninterrupted():
@@ -241,7 +242,7 @@ class Statistics:
                 f"cannot forget {held - counts[short[0]]} examples of {label!r}: "
                 f"{held} of them were taught"
             )
-        present, terms = self._class_terms(X, index)
+        present, terms = self._class_terms(X, index, exact=True)
         trace, peak = (sum(getattr(gram, of) for gram in self.grams) for of in ("trace", "peak"))
         slack = SUM_SLACK * (trace / max(1, self.total)) ** 0.5 + PEAK_SLACK * peak**0.5
         for place, total in zip(present, terms.sum(axis=0), strict=True):
@@ -377,20 +378,24 @@ class Statistics:
             return [(grams[0], X)]
         return [(grams[place], X[index == place]) for place in np.unique(index)]
 
-    def _class_terms(self, X: Rows, index: Index) -> tuple[Index, Floats]:
+    def _class_terms(self, X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
         """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
 
-        Of a few rows the terms have twice the working precision together.
+        If `exact`, the terms have twice the working precision together. That takes ten times as
+        long; otherwise the sum is rounded as X'X of the rows is.
         """
         if len(X) == 1:
             return index, X.astype(np.float64)[None]
         present, compact = np.unique(index, return_inverse=True)
-        members = csr_array(
-            (np.ones(len(X)), compact, np.arange(len(X) + 1)), (len(X), len(present))
-        )
-        # Of many rows the sum is rounded as their X'X is; ten times the time would change that.
-        parts = split(X.astype(np.float64)) if len(X) <= FEW_ROWS else (X,)
-        return present, np.array([members.T @ part for part in parts], dtype=np.float64)
+        terms = np.zeros((2, len(present), self.width))
+        size = CHUNK_ROWS if exact else len(X)
+        for start in range(0, len(X), size):
+            rows, of = X[start : start + size], compact[start : start + size]
+            n = len(rows)
+            members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
+            for part in split(rows.astype(np.float64)) if exact else (rows,):
+                add_exactly(terms[0], terms[1], members.T @ part)
+        return present, terms
 
     def _prepare_shift(self, places: Index, terms: Floats) -> Callable[[], None]:
         """Return a function that adds `terms` (m, k, d) to the cross of the classes at `places`."""
