@@ -1,8 +1,13 @@
 """Doctests run in a folder of their own, so that examples may write files."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# Before numpy is imported, and for child processes, too: on a machine that is busy with other work,
+# threads of BLAS wait for each other far longer than they save.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)
