@@ -1,11 +1,5 @@
 """From an image to a vector: checked images, networks, and what their vectors are known by."""
 
-from newfound.extras import imported_from
-
-# Here, so that no module below has to.
-with imported_from("vision"):
-    import PIL as PIL
-
 from newfound.features.caffenet import caffenet as caffenet
 from newfound.features.efficientnet import EfficientNetLite0 as EfficientNetLite0
 from newfound.features.extractor import Extracted as Extracted

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from newfound.features.images import Source, UnreadableImageError, as_rgb, read_file
+from newfound.features.images import Image, Source, UnreadableImageError, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
 from newfound.files import digest_of
 from newfound.vectors import Identity, Vectors

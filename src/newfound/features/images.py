@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
 
+from newfound.extras import imported_from
 from newfound.files import open_regular
+
+# From here elsewhere, too, so that whoever lacks it is told once how to get it.
+with imported_from("vision"):
+    from PIL import Image as Image
+    from PIL import ImageOps, UnidentifiedImageError
 
 Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 

@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+
+from newfound.features.images import Image
 
 Size = int | tuple[int, int]
 Levels = float | tuple[float, float, float]
