@@ -447,7 +447,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def classes_(self) -> Labels:
         """Labels, sorted, shape (T,)."""
-        return self._taught().sorted_labels.copy()
+        return self._taught().sorted_classes[0].copy()
 
     @property
     @locked
@@ -517,7 +517,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             )
 
     def _taught(self) -> Statistics:
-        self._check_at_rest()
+        if self._changing:
+            self._check_at_rest()
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"This {type(self).__name__} has not been taught anything: "
@@ -666,8 +667,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             statistics, rows = self._taught(), checked_rows(self, X, reset=False)
             solver, factors = self._answering()
             weights, intercept = solver.weights, solver.intercept
-            counts, order = statistics.counts, statistics.order
-            labels, dtype = statistics.sorted_labels, statistics.dtype
+            counts, dtype = statistics.counts, statistics.dtype
+            labels, order = statistics.sorted_classes
             if len(rows) == 1:
                 products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
             elif len(rows) <= FEW_ROWS:

@@ -98,17 +98,23 @@ class Statistics:
         self._dropped = np.zeros((0, width))
         self._position: dict[Any, int] = {}
         self._added_up: tuple[Counts, Floats] | None = None
-        self._order: tuple[Labels, Labels, Index | slice] | None = None
+        self._order: tuple[Labels, tuple[Labels, Index | slice]] | None = None
 
     @property
-    def sorted_labels(self) -> Labels:
-        """The classes, sorted, shape (T,); must not be written to."""
-        return self._sorted()[1]
+    def sorted_classes(self) -> tuple[Labels, Index | slice]:
+        """The classes, sorted, shape (T,), and what sorts them; must not be written to."""
+        found = self._order
+        if found is None or found[0] is not self.labels:  # which is replaced, never changed
+            places = np.argsort(self.labels, kind="stable")
+            is_sorted = bool((np.diff(places) == 1).all())
+            order = slice(None) if is_sorted else places
+            self._order = found = (self.labels, (self.labels[places], order))
+        return found[1]
 
     @property
     def order(self) -> Index | slice:
-        """What sorts classes: `labels[order]` is `sorted_labels`."""
-        return self._sorted()[2]
+        """What sorts classes: `labels[order]` is sorted."""
+        return self.sorted_classes[1]
 
     @property
     def n_classes(self) -> int:
@@ -358,15 +364,6 @@ class Statistics:
         self._cross, self._dropped, self.dtype = cross.copy(), dropped.copy(), dtype
         if self.per_class:
             self.grams = [self._class_gram() for _ in labels]
-
-    def _sorted(self) -> tuple[Labels, Labels, Index | slice]:
-        order = self._order
-        if order is None or order[0] is not self.labels:  # which is replaced, never changed
-            places = np.argsort(self.labels, kind="stable")
-            is_sorted = bool((np.diff(places) == 1).all())
-            which = slice(None) if is_sorted else places
-            self._order = order = (self.labels, self.labels[places], which)
-        return order
 
     def _class_gram(self) -> Gram:
         # Beyond d/2 rows the rows of a class outgrow the triangle of its Gram.
