@@ -125,7 +125,6 @@ class RebalancedSolver:
         return float(counts.sum() / np.count_nonzero(counts))
 
     def _current(self) -> Solution:
-        # Through locals, and kept last: questions may come from several threads.
         solution, spread, statistics = self._solution, self._spread, self.statistics
         if solution is not None:
             return solution

@@ -196,7 +196,7 @@ class RecursiveSolver:
             single = single and not self._single_failed
         self._weights = np.ascontiguousarray(solution.weights.T)
         self._intercept, self._mean = solution.intercept, solution.mean
-        # Last, for it says that the rest is there: questions may come from several threads.
+        # Last, for it says that the rest is there.
         self._inverse = Inverse(matrix, np.float32 if single else np.float64)
         self.rebuilds += 1
         self._unchecked, self._since_stiff, self._is_rough = CHECK_OFFSET, None, False

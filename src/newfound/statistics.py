@@ -145,7 +145,7 @@ class Statistics:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
         if not self.per_class:
             return total_gram(self.grams, self.width)
-        added_up = self._added_up  # through a local: questions may come from several threads
+        added_up = self._added_up
         if added_up is None or added_up[0] is not self._counts:
             added_up = self._counts, total_gram(self.grams, self.width)
             self._added_up = added_up
