@@ -282,6 +282,23 @@ def test_a_fork_waits_for_nobody_who_waits_for_it() -> None:
     assert "all forked" in said
 
 
+def test_who_forks_with_a_lock_in_hand_holds_it_in_the_child_too() -> None:
+    said = run_script("""
+        import os
+        import numpy as np
+        from newfound import IncrementalRidgeClassifier
+        model = IncrementalRidgeClassifier().fit(np.eye(3), [0, 1, 2])
+        with model.lock:
+            child = os.fork()
+            model.partial_fit(np.eye(3), [0, 1, 2])
+        model.predict(np.eye(3))
+        if not child:
+            os._exit(7)
+        print("child said", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """)
+    assert "child said 7" in said
+
+
 def test_a_signal_that_comes_while_a_fork_waits_leaves_nothing_locked() -> None:
     said = run_script("""
         import os, signal, threading

@@ -82,7 +82,6 @@ def locked(method: Method) -> Method:
 TRIES = 1000
 # In one call of C, so that no handler of a signal comes between two locks.
 _try_to_hold, _release = methodcaller("acquire", False), methodcaller("release")
-_renew = methodcaller("_at_fork_reinit")
 
 
 def _hold_all() -> None:
@@ -106,10 +105,13 @@ def _release_all() -> None:
 
 
 def _renew_all() -> None:
-    """In a child, make all locks anew: whoever else held one is not there."""
+    """In a child, make the locks of others anew: they are not there to release them."""
     global _making
     _making = threading.Lock()
-    deque(map(_renew, _all_locks), maxlen=0)
+    _release_all()
+    for lock in list(_all_locks):
+        if not lock._is_owned():  # by whoever forked with a lock in hand, and will release it
+            lock._at_fork_reinit()
 
 
 if hasattr(os, "register_at_fork"):

@@ -20,6 +20,9 @@ Rows = NDArray[np.floating]
 # they all belong to; and relative to the root of the largest sum of squares there ever was, for
 # rounding in sums of what was there before is not held against them.
 SUM_SLACK, PEAK_SLACK = 1e-6, 1e-9
+# Rows at most whose class sums are made without rounding where one Gram is held for all classes:
+# beyond, X'X is rounded as well. Where a class's rows are held as they are, it never is.
+FEW_ROWS = 64
 
 
 def with_room(columns: Floats, needed: int) -> Floats:
@@ -48,11 +51,6 @@ def split(X: Floats) -> tuple[Floats, Floats]:
     anchor = np.ldexp(1.0, exponents + len(X).bit_length() + 1)
     high = (X + anchor) - anchor
     return high, X - high
-
-
-# Rows at most whose class sums are made without rounding where one Gram is held for all classes:
-# beyond, X'X is rounded as well. Where a class's rows are held as they are, it never is.
-FEW_ROWS = 64
 
 
 class Statistics:
