@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from benchmarks.common import Measurement, show
 from benchmarks.streams import pixels, washington
 from newfound import IncrementalRidgeClassifierCV
-from newfound.choosing import paper_rule
 from newfound.datasets.rgbd import Frames
-from newfound.recoding import recoding_factors
+from newfound.heads.recoding import recoding_factors
+from newfound.selection.rules import paper_rule
 
 TITLE = "Choosing penalty and recoding inside the stream"
 COUNTS = (1, 5, 10, 50, 100, 500)

@@ -20,7 +20,7 @@ from benchmarks import (
     step,
 )
 from benchmarks.common import Measurement, machine
-from newfound.extras import imported_from
+from newfound.common.extras import imported_from
 
 HERE = Path(__file__).parent
 FIGURE = HERE.parent / "docs" / "speed.png"

@@ -17,11 +17,11 @@ from newfound.cli.gather import Gathered, Item, _rows
 from newfound.cli.models import Change
 from newfound.cli.talk import Talk
 from newfound.cli.teach import _Lesson
-from newfound.extras import imported_from
+from newfound.common.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
 from newfound.features.efficientnet import _graph
-from newfound.features.onnx_network import runtime
-from newfound.recogniser import Recogniser
+from newfound.features.onnx import runtime
+from newfound.recognition.recogniser import Recogniser
 
 with imported_from("vision"):
     from PIL import Image

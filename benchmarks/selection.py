@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.common import Floats, Measurement, interleaved, rows, show, step, warm
 from newfound import IncrementalRidgeClassifierCV
-from newfound.schedule import Work
+from newfound.selection.schedule import Work
 
 TITLE = "Choosing: a step with ten penalties, and the what-ifs"
 

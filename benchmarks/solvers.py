@@ -31,7 +31,7 @@ Step = Callable[[Floats, int], None]
 
 
 class Inverse:
-    """A^-1 and W, as `newfound.solver` carries them."""
+    """A^-1 and W, as `newfound.solvers.recursive` carries them."""
 
     def __init__(self, d: int, T: int, penalty: float) -> None:
         self.inverse = np.asfortranarray(np.eye(d) / penalty)

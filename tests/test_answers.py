@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from newfound.cli.talk import shown
-from newfound.recogniser import Recogniser
-from newfound.vectors import Vectors
+from newfound.features.vectors import Vectors
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
 
 predict_module: Any = sys.modules["newfound.cli.predict"]

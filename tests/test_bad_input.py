@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 from newfound import IncrementalRidgeClassifier
-from newfound.gram import Gram
-from newfound.rebalancing import RebalancedSolver
-from newfound.solver import RecursiveSolver
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.weighted import RebalancedSolver
+from newfound.sums.gram import Gram
 from tests.streams import assert_same_scores
 
 RNG = np.random.default_rng(0)

@@ -20,7 +20,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = clocks.Clock()
     bench: Any = sys.modules["newfound.cli.bench"]
     monkeypatch.setattr(bench, "perf_counter", clock)
-    monkeypatch.setattr("newfound.classifier.IncrementalRidgeClassifier", clock.timed())
+    monkeypatch.setattr("newfound.estimators.classifier.IncrementalRidgeClassifier", clock.timed())
 
 
 @pytest.mark.usefixtures("clock")

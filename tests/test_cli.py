@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from newfound import IncrementalRidgeClassifier, load
-from newfound.recogniser import Recogniser
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, on_terminal, picture, write_pictures
 from tests.test_features import small_network
 

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from newfound import __version__
 from newfound.cli import app
 from newfound.datasets import digits
-from newfound.experiments.arrival_report import summarise
-from newfound.experiments.new_class import METHODS, Snapshot, arrivals, split
+from newfound.paper.arrival_report import summarise
+from newfound.paper.new_class import METHODS, Snapshot, arrivals, split
 from tests import clock as clocks
 from tests import oracles
 
@@ -119,8 +119,8 @@ def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = clocks.Clock()
-    monkeypatch.setattr("newfound.experiments.new_class.perf_counter", clock)
-    monkeypatch.setattr("newfound.experiments.new_class.IncrementalRidgeClassifier", clock.timed())
+    monkeypatch.setattr("newfound.paper.new_class.perf_counter", clock)
+    monkeypatch.setattr("newfound.paper.new_class.IncrementalRidgeClassifier", clock.timed())
     seen = next(arrivals(*digits(), counts=[5], trials=1, n_known=20, n_test=5))
     step = (clocks.LEARN + clocks.PREDICT + clocks.LOOK) / 1000
     assert seen.step_seconds == pytest.approx([step] * 5)

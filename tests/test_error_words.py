@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound.recogniser import Recogniser
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_rows
 
 
@@ -49,8 +49,10 @@ def test_a_bug_planted_in_newfound_itself_is_called_internal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The call that numpy refuses stands in a line of newfound's, as any deliberate error does.
-    monkeypatch.setattr("newfound.recogniser.project_on_simplex", lambda _: np.zeros((2, 3)))
-    monkeypatch.setattr("newfound.recogniser.np.argsort", lambda *_, **__: np.zeros(7))
+    monkeypatch.setattr(
+        "newfound.recognition.recogniser.project_on_simplex", lambda _: np.zeros((2, 3))
+    )
+    monkeypatch.setattr("newfound.recognition.recogniser.np.argsort", lambda *_, **__: np.zeros(7))
     done = newfound("predict", "m", "v.npz")
     assert (done.code, "internal error" in done.err) == (70, True)
 
@@ -133,7 +135,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(
 
     before = Path("m").read_bytes()
     for place in (
-        "newfound.files.os.fsync",
+        "newfound.common.files.os.fsync",
         "matplotlib.figure.Figure.savefig",
     ):
         monkeypatch.setattr(place, full)

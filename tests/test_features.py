@@ -18,6 +18,7 @@ import skimage
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
+from newfound.common.files import cache_folder
 from newfound.features import (
     EfficientNetLite0,
     Identity,
@@ -26,14 +27,13 @@ from newfound.features import (
     UnreadableImageError,
     caffenet,
 )
+from newfound.features.catalog import named, remembered
 from newfound.features.efficientnet import WEIGHTS
 from newfound.features.efficientnet_graph import efficientnet_lite0
 from newfound.features.images import as_rgb
-from newfound.features.named import named, remembered
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.torch_file import read_tensors
-from newfound.files import cache_folder
-from newfound.vectors import made_by
+from newfound.features.vectors import made_by
 
 PHOTOS = Path(skimage.__file__).parent / "data"
 CATS, ESPRESSO = {281, 282, 283, 284, 285}, 967

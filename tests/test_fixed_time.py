@@ -8,9 +8,9 @@ import pytest
 from scipy.linalg import lapack
 
 from newfound import IncrementalRidgeClassifier
-from newfound.gram import BLOCK_ROWS, Gram
-from newfound.inverse import PENDING_ROWS
-from newfound.solver import RecursiveSolver
+from newfound.solvers.inverse import PENDING_ROWS
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.sums.gram import BLOCK_ROWS, Gram
 
 WIDTH, CLASSES = 48, 6
 CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")

@@ -13,8 +13,8 @@ import pytest
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
-from newfound.recogniser import Recogniser
-from newfound.vectors import Identity, Vectors
+from newfound.features.vectors import Identity, Vectors
+from newfound.recognition.recogniser import Recogniser
 from tests.crafted import put_together, taken_apart
 
 WIDTH, CASES = 3, 450

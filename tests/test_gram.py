@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from newfound.gram import STRIP_COLUMNS, Gram, add_exactly, second_moment, total_gram
+from newfound.sums.gram import STRIP_COLUMNS, Gram, add_exactly, second_moment, total_gram
 
 
 def lower(matrix: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newfound.held_back import HeldBack
+from newfound.selection.holdout import HeldBack
 
 
 def show(held: HeldBack, X: Any, labels: list[Any], every: int, cap: int) -> list[float]:

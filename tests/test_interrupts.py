@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.candidates import Candidates
-from newfound.statistics import Statistics
+from newfound.solvers.grid import Candidates
+from newfound.sums.sums import Statistics
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(240, 6)), RNG.choice(["a", "b", "c", "d"], 240)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newfound.common.files import digest_of
 from newfound.datasets import folder
-from newfound.files import digest_of
-from newfound.recogniser import Recogniser
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures
 
 KILLS = 50

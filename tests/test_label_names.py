@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, load
-from newfound.recogniser import Recogniser
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_rows
 
 COMPOSED = "caf\u00e9"

@@ -15,9 +15,9 @@ import pytest
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
+from newfound.common.files import cache_folder, make_private, open_regular, read_own, write_whole
 from newfound.datasets.vectors_file import read_vectors
 from newfound.features.efficientnet import _graph
-from newfound.files import cache_folder, make_private, open_regular, read_own, write_whole
 from tests.crafted import craft, put_together, taken_apart
 from tests.peak_memory import PEAK
 

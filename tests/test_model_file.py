@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import newfound
-from newfound import IncrementalRidgeClassifier, ModelFileError, file_format
+from newfound import IncrementalRidgeClassifier, ModelFileError
+from newfound.storage import format as file_format
 from tests.streams import Stream, streams
 
 RNG = np.random.default_rng(0)

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from newfound.common.files import DIGEST_BYTES
 from newfound.features import Extractor, Pixels
 from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
-from newfound.files import DIGEST_BYTES
-from newfound.gram import BLOCK_ROWS
-from newfound.inverse import GOING_MARGIN, LIMITS
-from newfound.solver import CHECK_EVERY, DRIFT_GROWTH
+from newfound.solvers.inverse import GOING_MARGIN, LIMITS
+from newfound.solvers.recursive import CHECK_EVERY, DRIFT_GROWTH
+from newfound.sums.gram import BLOCK_ROWS
 
 DOCS = Path(__file__).parent.parent / "docs"
 DOUBLE, SINGLE = LIMITS[np.dtype(np.float64)], LIMITS[np.dtype(np.float32)]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.gram import Gram, total_gram
-from newfound.recogniser import Recogniser
-from newfound.vectors import Identity, Vectors
+from newfound.features.vectors import Identity, Vectors
+from newfound.recognition.recogniser import Recogniser
+from newfound.sums.gram import Gram, total_gram
 from tests.crafted import put_together, taken_apart
 from tests.streams import Stream, streams
 

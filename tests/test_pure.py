@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from newfound.labels import as_labels
-from newfound.recoding import recoding_factors
-from newfound.simplex import project_on_simplex
+from newfound.heads.recoding import recoding_factors
+from newfound.heads.simplex import project_on_simplex
+from newfound.sums.labels import as_labels
 from tests import oracles
 
 SCORES = arrays(

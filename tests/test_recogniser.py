@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from newfound import (
-    IncrementalRidgeClassifier,
-    IncrementalRidgeClassifierCV,
-    ModelFileError,
-    file_format,
-    load,
-)
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError, load
 from newfound.features import Identity, Pixels, Vectors
-from newfound.memory import Memory
-from newfound.recogniser import Recogniser, bound_of_known
+from newfound.recognition.recogniser import Recogniser, bound_of_known
+from newfound.recognition.taught import Memory
+from newfound.storage import format as file_format
 
 ONE, OTHER = Identity("one", "aa"), Identity("one", "bb")
 KINDS = [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV]

@@ -16,9 +16,12 @@ import pytest
 import safetensors.numpy
 
 import newfound
-from newfound import IncrementalRidgeClassifier, ModelFileError, file_format, gram, statistics
-from newfound.gram import Gram
-from newfound.solver import RecursiveSolver
+from newfound import IncrementalRidgeClassifier, ModelFileError
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.storage import format as file_format
+from newfound.sums import gram
+from newfound.sums import sums as statistics
+from newfound.sums.gram import Gram
 from tests.streams import assert_same_scores
 
 RNG = np.random.default_rng(0)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from newfound.candidates import Candidates
-from newfound.held_back import HeldBack
-from newfound.recoding import recoding_factors
-from newfound.schedule import Key, Occasion, Work
-from newfound.solver import RecursiveSolver
-from newfound.statistics import Statistics
+from newfound.heads.recoding import recoding_factors
+from newfound.selection.holdout import HeldBack
+from newfound.selection.schedule import Key, Occasion, Work
+from newfound.solvers.grid import Candidates
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.sums.sums import Statistics
 
 WIDTH, PENALTIES, RECODINGS = 5, (2.0, 20.0), (0.0, 0.5, 1.0)
 

@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.schedule import Work
-from newfound.selector import RENEW
+from newfound.selection.schedule import Work
+from newfound.selection.selector import RENEW
 from tests import oracles
 
 PENALTIES = [0.3, 3.0, 30.0]
@@ -363,7 +363,7 @@ def test_a_failure_half_way_leaves_everything_as_it_was(
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("newfound.statistics.Statistics.add", fail)
+    monkeypatch.setattr("newfound.sums.sums.Statistics.add", fail)
     with pytest.raises(MemoryError):
         model.partial_fit(X[:30] + 1, ["plate"] * 30)
     monkeypatch.undo()

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.choosing import paper_rule
-from newfound.file_format import Contents, read, write
+from newfound.selection.rules import paper_rule
+from newfound.storage.format import Contents, read, write
 
 
 def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:

@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from newfound import IncrementalRidgeClassifier
-from newfound.inverse import LIMITS
-from newfound.normal_equations import factorise
-from newfound.solver import CHECK_EVERY, RecursiveSolver
-from newfound.statistics import Statistics
+from newfound.solvers.cholesky import factorise
+from newfound.solvers.inverse import LIMITS
+from newfound.solvers.recursive import CHECK_EVERY, RecursiveSolver
+from newfound.sums.sums import Statistics
 from tests import oracles
 
 

@@ -13,8 +13,8 @@ import pytest
 from rich.cells import cell_len
 
 from newfound.cli.talk import shortened
-from newfound.recogniser import Recogniser
-from newfound.vectors import Identity, Vectors
+from newfound.features.vectors import Identity, Vectors
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, on_terminal, write_pictures, write_rows
 
 # Escapes, a bell, DEL, a C1 control, bidirectional overrides, and a line that is none of ours.

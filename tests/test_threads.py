@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, load
-from newfound.recogniser import Recogniser
-from newfound.vectors import Identity, Vectors
+from newfound.features.vectors import Identity, Vectors
+from newfound.recognition.recogniser import Recogniser
 
 VARIANTS: list[tuple[type[IncrementalRidgeClassifier], dict[str, Any]]] = [
     (IncrementalRidgeClassifier, {}),

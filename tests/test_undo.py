@@ -10,7 +10,7 @@ import pytest
 
 from newfound.cli import kept
 from newfound.cli.talk import size
-from newfound.recogniser import Recogniser
+from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, write_rows
 
 

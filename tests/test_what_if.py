@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from newfound.rebalancing import RebalancedSolver
-from newfound.solver import RecursiveSolver
-from newfound.statistics import Statistics
-from newfound.what_if import Basis, Pretence, pretended_scores
+from newfound.selection.what_if import Basis, Pretence, pretended_scores
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.weighted import RebalancedSolver
+from newfound.sums.sums import Statistics
 from tests import oracles
 
 Floats = NDArray[np.float64]

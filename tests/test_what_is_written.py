@@ -66,7 +66,7 @@ def test_a_home_that_cannot_be_written_is_not_worth_a_word(folder: Path, tmp_pat
 
 
 def test_who_wants_telemetry_of_onnxruntime_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from newfound.features.onnx_network import runtime
+    from newfound.features.onnx import runtime
 
     monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
     assert runtime().__name__ == "onnxruntime"

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from newfound import datasets as datasets
     from newfound import features as features
-    from newfound.classifier import IncrementalRidgeClassifier as IncrementalRidgeClassifier
-    from newfound.file_format import ModelFileError as ModelFileError
-    from newfound.model_file import load as load
-    from newfound.selection import IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV
+    from newfound.estimators.classifier import (
+        IncrementalRidgeClassifier as IncrementalRidgeClassifier,
+    )
+    from newfound.estimators.classifier_cv import (
+        IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV,
+    )
+    from newfound.estimators.loading import load as load
+    from newfound.storage.format import ModelFileError as ModelFileError
 
 __version__ = "0.1.0"
 
 # Imported on first use: scikit-learn takes a second, and `newfound --help` does not need it.
 _HOME = {
-    "IncrementalRidgeClassifier": "newfound.classifier",
-    "IncrementalRidgeClassifierCV": "newfound.selection",
-    "ModelFileError": "newfound.file_format",
-    "load": "newfound.model_file",
+    "IncrementalRidgeClassifier": "newfound.estimators.classifier",
+    "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
+    "ModelFileError": "newfound.storage.format",
+    "load": "newfound.estimators.loading",
 }
 _ROOMS = ("datasets", "features")
 __all__ = [

@@ -47,7 +47,7 @@ def _measure(d: int, T: int, known: int, steps: int, talk: Console) -> dict[str,
     with talk.status("loading"):
         import numpy as np
 
-        from newfound.classifier import IncrementalRidgeClassifier
+        from newfound.estimators.classifier import IncrementalRidgeClassifier
 
         rng = np.random.default_rng(0)
         model = IncrementalRidgeClassifier()

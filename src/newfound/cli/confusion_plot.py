@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from newfound.cli.talk import shortened, shown
-from newfound.extras import imported_from
+from newfound.common.extras import imported_from
 
 with imported_from("plots"):
     from matplotlib.figure import Figure

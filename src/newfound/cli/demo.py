@@ -15,7 +15,7 @@ from newfound.cli.figures import check_figure
 from newfound.cli.talk import Talk, emit
 
 if TYPE_CHECKING:
-    from newfound.experiments.new_class import Snapshot
+    from newfound.paper.new_class import Snapshot
 
 COUNTS = (1, 2, 5, 10, 20, 50, 100)
 KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
@@ -46,8 +46,8 @@ def demo(
     start = perf_counter()
     with talk.status("loading"):
         from newfound.datasets import digits
-        from newfound.experiments.arrival_report import summarise
-        from newfound.experiments.new_class import METHODS, arrivals
+        from newfound.paper.arrival_report import summarise
+        from newfound.paper.new_class import METHODS, arrivals
 
         X, y = digits()
     snapshots = arrivals(
@@ -94,7 +94,7 @@ def _shown(snapshots: Iterable["Snapshot"], total: int, talk: Console) -> Iterat
 
 def _saved_figure(summary: dict[str, Any], path: Path, talk: Console) -> str | None:
     try:
-        from newfound.experiments.arrival_report import draw
+        from newfound.paper.arrival_report import draw
 
         draw(summary, path)
     except ModuleNotFoundError as error:

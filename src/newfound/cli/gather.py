@@ -13,14 +13,14 @@ import typer
 from newfound.cli.errors import words
 from newfound.cli.models import extractor_for
 from newfound.cli.talk import Talk, shown
-from newfound.files import digest_of
-from newfound.limits import LONGEST_LABEL
+from newfound.common.files import digest_of
+from newfound.common.limits import LONGEST_LABEL
 
 if TYPE_CHECKING:
     from newfound.datasets.vectors_file import VectorsFile
     from newfound.features import Extractor
-    from newfound.recogniser import Recogniser
-    from newfound.vectors import Identity, Vectors
+    from newfound.features.vectors import Identity, Vectors
+    from newfound.recognition.recogniser import Recogniser
 
 # What `folder` calls images that lie beside the folders of classes.
 IN_NO_CLASS = "in no folder of a class"
@@ -175,7 +175,7 @@ def rows_of(
     wanted : callable, optional
         Says whether the vector is; it is called in other threads.
     """
-    from newfound.vectors import same_extractor
+    from newfound.features.vectors import same_extractor
 
     known = None if recogniser is None else recogniser.model.extractor_
     whose = "some vectors are those" if known is None else "this model was taught vectors"
@@ -198,7 +198,7 @@ def _rows(
     network: "Extractor | None",
     wanted: Wanted | None,
 ) -> Iterator[Row]:
-    from newfound.vectors import Vectors
+    from newfound.features.vectors import Vectors
 
     yield from gathered.problems
     for file, part in gathered.vectors:
@@ -238,7 +238,7 @@ def _problem(vector: "Vectors") -> str | None:
     """Return why a vector cannot be learned, if it cannot."""
     import numpy as np
 
-    from newfound.inputs import LARGEST_SQUARE
+    from newfound.estimators.inputs import LARGEST_SQUARE
 
     numbers = np.asarray(vector, dtype=np.float64)
     if np.vdot(numbers, numbers) < LARGEST_SQUARE / MOST_AT_ONCE:
@@ -265,7 +265,7 @@ def stacked(rows: Sequence[Row]) -> "Vectors":
     """Return the vectors of rows, which have one, shape (m, d)."""
     import numpy as np
 
-    from newfound.vectors import Vectors, made_by
+    from newfound.features.vectors import Vectors, made_by
 
     known = next(filter(None, (made_by(row.vector) for row in rows)), None)
     return Vectors(np.stack([np.asarray(row.vector) for row in rows]), known)

@@ -11,7 +11,7 @@ from newfound.cli.options import Json, Model
 from newfound.cli.talk import emit, many, print_table, shortened, size
 
 if TYPE_CHECKING:
-    from newfound.recogniser import Recogniser
+    from newfound.recognition.recogniser import Recogniser
 
 
 def inspect(model: Model, as_json: Json = False) -> None:

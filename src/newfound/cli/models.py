@@ -13,12 +13,12 @@ import typer
 from newfound.cli.errors import naming
 from newfound.cli.kept import kept_file, kept_state, put_aside, settle
 from newfound.cli.talk import FAILED, Talk, shown
-from newfound.files import open_regular
-from newfound.interrupts import uninterrupted
+from newfound.common.files import open_regular
+from newfound.common.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from newfound.features import Extractor, Identity
-    from newfound.recogniser import Recogniser
+    from newfound.recognition.recogniser import Recogniser
 
 
 # Files that a save began and did not end are left alone for so many seconds: it may be going on.
@@ -64,7 +64,7 @@ def beside(path: Path) -> Path:
 
 def opened(path: Path) -> "Recogniser":
     """Return the recogniser in a file, or end with a word that there is none."""
-    from newfound.recogniser import Recogniser
+    from newfound.recognition.recogniser import Recogniser
 
     must_exist(path)
     with naming(path):
@@ -132,8 +132,8 @@ def _check_is_model(path: Path) -> None:
 
 def extractor_for(known: "Identity | None", name: str | None) -> "Extractor":
     """Return the extractor that a model needs, or the one named if it needs none in particular."""
-    from newfound.features.named import DEFAULT, named, remembered
-    from newfound.vectors import same_extractor
+    from newfound.features.catalog import DEFAULT, named, remembered
+    from newfound.features.vectors import same_extractor
 
     if known is None:
         return named(name or DEFAULT)

@@ -33,10 +33,10 @@ from newfound.cli.talk import (
     quoted,
     shown,
 )
-from newfound.files import write_whole
+from newfound.common.files import write_whole
 
 if TYPE_CHECKING:
-    from newfound.recogniser import Answer
+    from newfound.recognition.recogniser import Answer
 
 Top = Annotated[int, typer.Option(min=1, help="How many guesses to give for each.")]
 UnknownAbove = Annotated[

@@ -10,8 +10,8 @@ from newfound.cli.options import Quiet
 from newfound.cli.talk import DONE, Talk, emit, print_table
 
 if TYPE_CHECKING:
-    from newfound.experiments.report import Outcome
-    from newfound.experiments.studies import Study
+    from newfound.paper.report import Outcome
+    from newfound.paper.studies import Study
 
 NOT_REPRODUCED = 4
 QUICK_TRIALS = 2
@@ -70,7 +70,7 @@ def reproduce(
     number = trials or (QUICK_TRIALS if quick else study.trials)
     came = _run(study, number, classes == "all", out / what, seed, talk)
     if as_json:
-        from newfound.experiments.table import as_json as table_as_json
+        from newfound.paper.table import as_json as table_as_json
 
         emit(json.dumps(table_as_json(came.table)))
     else:
@@ -80,11 +80,11 @@ def reproduce(
 
 
 def _study(what: str, extractor: str | None) -> "Study":
-    from newfound.experiments.studies import STUDIES
+    from newfound.paper.studies import STUDIES
 
     if extractor is None:
         return STUDIES[what]()
-    from newfound.features.named import named
+    from newfound.features.catalog import named
 
     return STUDIES[what](named(extractor))
 
@@ -92,9 +92,9 @@ def _study(what: str, extractor: str | None) -> "Study":
 def _run(
     study: "Study", trials: int, all_classes: bool, folder: Path, seed: int, talk: Talk
 ) -> "Outcome":
-    from newfound.experiments.report import outcome, write_report
-    from newfound.experiments.run import begin, finished, jobs, run
-    from newfound.experiments.update_time import update_times
+    from newfound.paper.report import outcome, write_report
+    from newfound.paper.run import begin, finished, jobs, run
+    from newfound.paper.update_time import update_times
 
     settings: dict[str, Any] = {
         "study": study.name,
@@ -119,7 +119,7 @@ def _run(
 
 
 def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
-    from newfound.experiments.table import COLUMNS, lines
+    from newfound.paper.table import COLUMNS, lines
 
     print_table(COLUMNS, lines(came.table), 4)
     talk.say("Ours ± deviation; in brackets the paper's and the difference, ! out of tolerance.")
@@ -130,7 +130,7 @@ def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
 
 
 def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
-    from newfound.experiments.bayes import reproduce_bayes
+    from newfound.paper.bayes import reproduce_bayes
 
     found, undrawn = reproduce_bayes(folder, seed)
     if as_json:

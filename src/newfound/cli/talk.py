@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from newfound.classifier import IncrementalRidgeClassifier
+    from newfound.estimators.classifier import IncrementalRidgeClassifier
 
 DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 70, 130
 

@@ -20,7 +20,7 @@ from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
 from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, known, many
 
 if TYPE_CHECKING:
-    from newfound.recogniser import Recogniser
+    from newfound.recognition.recogniser import Recogniser
 
 # Images learned at once. Only whole blocks are, so that a run that was broken off and run again
 # learns the same blocks as one that was not.
@@ -88,7 +88,7 @@ def _teach(
     save_every: float,
     talk: Talk,
 ) -> int:
-    from newfound.recogniser import Recogniser
+    from newfound.recognition.recogniser import Recogniser
 
     path = change.named
     recogniser = opened(path) if path.exists() else Recogniser(lean=lean)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.files import cache_folder, make_private
 from newfound.datasets.vectors_file import read_vectors, write_vectors
-from newfound.files import cache_folder, make_private
 
 if TYPE_CHECKING:
     from newfound.features import Extractor

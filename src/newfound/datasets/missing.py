@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from newfound.files import cache_folder
+from newfound.common.files import cache_folder
 
 
 class MissingDataError(FileNotFoundError):

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.files import cache_folder, open_regular, write_whole
 from newfound.datasets.missing import Origin
-from newfound.files import cache_folder, open_regular, write_whole
 
 ORIGIN = Origin(
     name="MNIST",

@@ -12,9 +12,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.files import DIGEST_BYTES, open_regular, write_whole
-from newfound.limits import LONGEST_LABEL
-from newfound.vectors import Identity, Vectors
+from newfound.common.files import DIGEST_BYTES, open_regular, write_whole
+from newfound.common.limits import LONGEST_LABEL
+from newfound.features.vectors import Identity, Vectors
 
 # Bytes that a file may unpack to, where that is more than the file has; and what raises it.
 MOST_UNPACKED, MOST_UNPACKED_NAME = 4 * 2**30, "NEWFOUND_MAX_VECTORS_BYTES"

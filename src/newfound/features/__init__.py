@@ -1,15 +1,31 @@
 """From an image to a vector: checked images, networks, and what their vectors are known by."""
 
-from newfound.features.caffenet import caffenet as caffenet
-from newfound.features.efficientnet import EfficientNetLite0 as EfficientNetLite0
-from newfound.features.extractor import Extracted as Extracted
-from newfound.features.extractor import Extractor as Extractor
-from newfound.features.images import UnreadableImageError as UnreadableImageError
-from newfound.features.onnx_network import OnnxExtractor as OnnxExtractor
-from newfound.features.pixels import Pixels as Pixels
-from newfound.vectors import Identity as Identity
-from newfound.vectors import Vectors as Vectors
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from newfound.features.caffe import caffenet as caffenet
+    from newfound.features.efficientnet import EfficientNetLite0 as EfficientNetLite0
+    from newfound.features.extractor import Extracted as Extracted
+    from newfound.features.extractor import Extractor as Extractor
+    from newfound.features.images import UnreadableImageError as UnreadableImageError
+    from newfound.features.onnx import OnnxExtractor as OnnxExtractor
+    from newfound.features.pixels import Pixels as Pixels
+    from newfound.features.vectors import Identity as Identity
+    from newfound.features.vectors import Vectors as Vectors
+
+# Imported on first use: vectors need numpy only, the rest the extra `vision`.
+_HOME = {
+    "EfficientNetLite0": "efficientnet",
+    "Extracted": "extractor",
+    "Extractor": "extractor",
+    "Identity": "vectors",
+    "OnnxExtractor": "onnx",
+    "Pixels": "pixels",
+    "UnreadableImageError": "images",
+    "Vectors": "vectors",
+    "caffenet": "caffe",
+}
 __all__ = [
     "EfficientNetLite0",
     "Extracted",
@@ -21,3 +37,9 @@ __all__ = [
     "Vectors",
     "caffenet",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

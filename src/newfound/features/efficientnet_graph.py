@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.extras import imported_from
+from newfound.common.extras import imported_from
 
 SIZE = 224
 # Repeats, stride, expansion, as in Table 1 of the paper (Tan and Le, 2019); kernels and channels

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.files import digest_of
 from newfound.features.images import Image, Source, UnreadableImageError, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
-from newfound.files import digest_of
-from newfound.vectors import Identity, Vectors
+from newfound.features.vectors import Identity, Vectors
 
 
 class Extracted(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.extras import imported_from
-from newfound.files import open_regular
+from newfound.common.extras import imported_from
+from newfound.common.files import open_regular
 
 # From here elsewhere, too, so that whoever lacks it is told once how to get it.
 with imported_from("vision"):

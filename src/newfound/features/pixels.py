@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from newfound.features.extractor import Extractor
 from newfound.features.preprocessing import Preprocessing, Size
-from newfound.vectors import Identity
+from newfound.features.vectors import Identity
 
 
 class Pixels(Extractor):

@@ -1,0 +1,1 @@
+"""What everyone may use: files, Ctrl-C, extras."""

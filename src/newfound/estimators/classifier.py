@@ -1,0 +1,709 @@
+"""The estimator: learn, grow, recode, rebalance, forget, merge."""
+
+import copy
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from newfound.common.interrupts import uninterrupted
+from newfound.common.locks import Locked, locked
+from newfound.estimators.inputs import checked_labels, checked_rows
+from newfound.estimators.representation import Representation
+from newfound.features.vectors import Identity, made_by, same_extractor
+from newfound.heads.recoding import recoding_factors
+from newfound.heads.simplex import project_on_simplex
+from newfound.selection.selector import Selector
+from newfound.solvers.grid import Candidates, warn_of_rounding
+from newfound.solvers.recursive import NotTaughtError, RecursiveSolver
+from newfound.solvers.settings import ClassWeight, Settings, checked_settings
+from newfound.solvers.weighted import RebalancedSolver, solver_for
+from newfound.storage import format as file_format
+from newfound.sums.blas import times
+from newfound.sums.gram import Floats
+from newfound.sums.labels import Labels, as_labels, join_labels
+from newfound.sums.sums import Counts, Index, Rows, Statistics
+
+Solver = RecursiveSolver | RebalancedSolver
+
+
+# Rows of a question beyond which it is answered with a copy of the weights, while others learn.
+FEW_ROWS = 16
+
+
+class Scored(NamedTuple):
+    """Scores of rows, with the classes they are scores of."""
+
+    values: Floats  # shape (m, T)
+    labels: Labels  # sorted, shape (T,)
+    dtype: np.dtype[Any] | None  # of all rows taught
+
+
+class Taught(NamedTuple):
+    """What another model was taught, copied so that it may go on learning."""
+
+    statistics: Statistics
+    rows: Rows  # taught, but not part of the sums
+    labels: Labels  # theirs
+    feature_names: list[str] | None
+    extractor: Identity | None
+    selector: Selector | None = None
+
+
+class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEstimator):
+    """Ridge classifier that learns row by row, meets new classes, forgets and merges, exactly.
+
+    At every moment its weights are those of ridge regression on one-hot targets over everything
+    taught and not forgotten, with the column of each class scaled up the rarer it is (recoding).
+    Learning a row takes O(d^2 + dT) time, and memory does not grow with what was seen.
+
+    Any number of threads may ask while others teach: an answer is that of before or of after a
+    call that learns, and such calls wait for each other. Hold `lock` to make several calls one.
+
+    Parameters
+    ----------
+    penalty : float, default=1.0
+        Ridge penalty, above 0; the intercept is not penalised. May be changed at any time.
+    recoding : float, default=0.7
+        How far rare classes are raised, from 0 (not at all) to 1: scores of class t are
+        multiplied by (m / (T m_t)) ** recoding, with m_t the number of examples of the class times
+        its weight, and m their sum. Classes of equal mass are left exactly as they are. May be
+        changed at any time.
+    class_weight : None, "balanced" or mapping of label to float, default=None
+        Weight of each example in the loss. "balanced" is n / (T n_t), so that classes weigh the
+        same. Classes that a mapping does not name weigh 1. Anything but None holds the Gram
+        matrix of each class: d * d numbers a class (the examples as they are while there are at
+        most d / 2). With anything but None and an empty mapping, the first prediction after
+        something was learned takes O(d^3 / 3) time. May be changed at any time, but not from
+        None.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept, exactly and without penalty. May be changed at any time.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (T,)
+        Labels, sorted, as scikit-learn's scorers expect. A class that arrives moves the columns
+        of those behind it, here and in all that is listed by class.
+    class_count_ : ndarray of shape (T,)
+        Number of examples of each class.
+    coef_ : ndarray of shape (T, d)
+        Weights, recoded; float32 if all rows taught were.
+    intercept_ : ndarray of shape (T,)
+        Intercepts, recoded.
+    n_features_in_ : int
+        Number of features, d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features, if the first rows taught had any.
+    n_samples_seen_ : int
+        Number of examples taught and not forgotten, n.
+    extractor_ : Identity or None
+        What made the vectors taught, if these were `newfound.features.Vectors`. Those of another
+        extractor are refused; plain arrays are taken at their word.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> model = IncrementalRidgeClassifier()
+    >>> model.partial_fit([[0.0, 0.1], [1.0, 0.9]], ["cup", "mug"]).predict([[0.9, 1.0]])
+    array(['mug'], dtype='<U3')
+    >>> model.partial_fit([[0.0, 1.0]], ["ball"]).predict([[0.1, 1.0]])
+    array(['ball'], dtype='<U4')
+    >>> model.forget([[0.0, 1.0]], ["ball"]).classes_
+    array(['cup', 'mug'], dtype='<U4')
+    """
+
+    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived")
+
+    extractor_: Identity | None = None
+    _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
+    _derived: tuple[Any, Candidates]  # what follows from the sums, and for which settings
+    _changing = False  # whether both are being changed
+
+    def __init__(
+        self,
+        penalty: float = 1.0,
+        recoding: float = 0.7,
+        class_weight: ClassWeight | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.penalty = penalty
+        self.recoding = recoding
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+
+    @locked
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget everything and learn `X`, `y`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
+        array([3, 7])
+        """
+        return self._learn(X, y, None, anew=True)
+
+    @locked
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn `X`, `y` on top of what is known, as if all had been there from the start.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers. New ones become new classes.
+        classes : array-like, optional
+            Labels to make room for already. Never needed; a class is not predicted before its
+            first example.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().partial_fit([[0.0]], ["cup"])
+        >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
+        array([1, 2])
+        """
+        return self._learn(X, y, classes, anew=not hasattr(self, "_statistics"))
+
+    def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Take back examples, exactly as if they had never been taught.
+
+        A class whose last example goes disappears. What cannot have been taught (more examples of
+        a class than there are, or rows without which the sums would belong to no data) is refused.
+        Where rows were so much larger than all that is left that their rounding is felt
+        (docs/solver.md), a warning says how much.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"])
+        >>> model.forget([[0.9]], ["mug"]).class_count_
+        array([1, 1])
+        """
+        warn_of_rounding(self._forget(X, y), stacklevel=2)
+        return self
+
+    @locked
+    def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Take back examples; return how large an error they left in the weights."""
+        statistics = self._taught()
+        y = checked_labels(X, y)
+        rows = checked_rows(self, X, reset=False)
+        for label in np.unique(y).tolist():
+            statistics.position(label)
+        index, _ = statistics.locate(y)
+        with self._change():
+            self._take_out(rows, index)
+        error = self._candidates().rounding_left_by(rows)
+        if self._settle().__sklearn_is_fitted__():
+            self._after_change()
+        return error
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Change the sums and what follows from them as one, for Ctrl-C and signals, too.
+
+        The lock keeps other threads away, but not what a signal's handler asks in this one.
+        """
+        with uninterrupted():
+            self._changing = True
+            try:
+                yield
+            finally:
+                del self._changing
+
+    def _take_out(self, rows: Rows, index: Index) -> None:
+        """Forget rows (m, d) of classes `index` (m,), all or none."""
+        statistics, candidates = self._statistics, self._candidates()
+        remove = statistics.prepare_removal(rows, index)
+        try:
+            candidates.forget(rows, index)
+            candidates.drop(remove())
+        except NotTaughtError:
+            raise
+        except BaseException:
+            candidates.discard()
+            raise
+
+    @locked
+    def forget_class(self, label: Any) -> Self:
+        """Take back all examples of one class, exactly as if they had never been taught.
+
+        That takes the Gram matrix of the class, which is held where `class_weight` is not None.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier(class_weight="balanced")
+        >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
+        array(['cup'], dtype='<U3')
+        """
+        statistics = self._taught()
+        place = statistics.position(label)
+        if not statistics.per_class:
+            raise ValueError(
+                f"cannot forget class {label!r}: this model was taught with class_weight=None and "
+                "does not hold its sums per class. Teach it with class_weight='balanced', or with "
+                "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
+            )
+        with self._change():
+            self._drop_class(place)
+        return self._settle()
+
+    def _drop_class(self, place: int) -> None:
+        self._statistics.drop(np.array([place]))
+        self._derived[1].discard()
+
+    @locked
+    def rename_class(self, old: Any, new: Any) -> Self:
+        """Give a class another label; if a class has that label already, the two become one.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [0.9]], ["cup", "mug", "Mug"])
+        >>> model.rename_class("Mug", "mug").classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        self._taught()
+        with self._change():
+            self._rename(old, as_labels([new], "new"))
+        return self
+
+    def _rename(self, old: Any, new: Labels) -> None:
+        statistics, before = self._statistics, self._statistics.n_classes
+        statistics.rename(old, new)
+        if statistics.n_classes < before or statistics.per_class:
+            self._derived[1].discard()
+
+    def merge(self, other: "IncrementalRidgeClassifier") -> Self:
+        """Learn everything another model was taught; classes are matched by label.
+
+        Parameters of this model stay as they are, and the other model is not changed.
+
+        Examples
+        --------
+        >>> one = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> two = IncrementalRidgeClassifier().fit([[2.0]], ["jug"])
+        >>> one.merge(two).classes_
+        array(['cup', 'jug', 'mug'], dtype='<U3')
+        """
+        if not isinstance(other, IncrementalRidgeClassifier):
+            raise TypeError(f"can only merge with a model of newfound, got {type(other).__name__}")
+        # One lock after the other: two models that merge each other would wait for ever.
+        theirs = other._copy_of_taught()
+        return self if theirs is None else self._merge(theirs)
+
+    @locked
+    def _merge(self, theirs: Taught) -> Self:
+        self._check_at_rest()
+        names, extractor = self._common_names(theirs), self._common_extractor(theirs)
+        # On a copy, so that whatever goes wrong, this model stays whole.
+        ours = copy.deepcopy(getattr(self, "_statistics", None))
+        if ours is None:
+            per_class = self._settings().class_weight is not None
+            ours = Statistics(theirs.statistics.width, per_class=per_class)
+        ours.merge(theirs.statistics)
+        if len(theirs.rows):
+            ours.add(theirs.rows, *ours.locate(theirs.labels))
+        return self._adopt(ours, names, extractor)
+
+    @locked
+    def _copy_of_taught(self) -> Taught | None:
+        if not hasattr(self, "_statistics"):
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return Taught(
+            copy.deepcopy(self._statistics),
+            *self._held_rows(),
+            None if names is None else list(names),
+            self.extractor_,
+        )
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Return the label of the highest score for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
+        array(['mug'], dtype='<U3')
+        """
+        scored = self._scored(X)
+        answers: Labels = scored.labels[scored.values.argmax(axis=1)]
+        return answers
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the recoded scores: estimates of each class's posterior, times its factor.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, T), or (m,) if T is 2
+            With two classes, as scikit-learn has it, the second score minus the first. Classes
+            that were announced but not taught yet score minus infinity.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+        >>> model.decision_function([[1.5]]).round(3)
+        array([[0.167, 0.333, 0.5  ]])
+        """
+        scored = self._scored(X)
+        scores = in_precision(scored.values, scored.dtype)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the scores projected on the simplex, shape (m, T).
+
+        Least squares on one-hot targets estimates posterior probabilities, but single scores can
+        leave [0, 1]. These are the nearest vectors that are probabilities.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.predict_proba([[0.5], [9.0]])
+        array([[0.5, 0.5],
+               [0. , 1. ]])
+        """
+        scored = self._scored(X)
+        return project_on_simplex(in_precision(scored.values, scored.dtype))
+
+    @locked
+    def novelty(self, X: ArrayLike) -> Floats:
+        """Return how unlike everything taught each row of `X` is, in [0, 1), shape (m,).
+
+        It is the leverage h / (1 + h) that the row would have if it were taught, h = x'A^-1 x:
+        near 0 for what was seen many times, near 1 for what is like nothing taught. Labels play
+        no part in it, but class weights do: what weighs little counts as seen little.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]] * 50, ["cup", "mug"] * 50)
+        >>> model.novelty([[0.5], [100.0]]).round(2)
+        array([0.01, 1.  ])
+        """
+        self._taught()
+        rows = checked_rows(self, X, reset=False)
+        leverage = self._answering()[0].leverage(rows)
+        # h / (1 + h), in a form that survives an infinite h.
+        return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
+
+    @locked
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `newfound.load` reads it.
+
+        It is a safetensors file with the sums, the labels, the parameters and a checksum.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom it ends in `.newfound`.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "kitchen.newfound"))
+        """
+        self._taught()
+        file_format.write(path, self._contents())
+
+    @property
+    @locked
+    def classes_(self) -> Labels:
+        """Labels, sorted, shape (T,)."""
+        return self._taught().sorted_classes[0].copy()
+
+    @property
+    @locked
+    def class_count_(self) -> Counts:
+        """Number of examples of each class, shape (T,)."""
+        statistics = self._taught()
+        return statistics.counts[statistics.order].copy()
+
+    @property
+    @locked
+    def n_samples_seen_(self) -> int:
+        """Number of examples taught and not forgotten."""
+        return self._taught().total
+
+    @property
+    @locked
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights, recoded, shape (T, d)."""
+        statistics, (solver, factors) = self._taught(), self._answering()
+        coefficients = (solver.weights * factors).T[statistics.order]
+        return in_precision(coefficients, statistics.dtype)
+
+    @property
+    @locked
+    def intercept_(self) -> NDArray[np.floating]:
+        """Intercepts, recoded, shape (T,)."""
+        statistics, (solver, factors) = self._taught(), self._answering()
+        return in_precision((solver.intercept * factors)[statistics.order], statistics.dtype)
+
+    @locked
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all at once for whoever asks meanwhile.
+
+        Parameters
+        ----------
+        **params : dict
+            By name.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().set_params(penalty=2.0).penalty
+        2.0
+        """
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Scores through the origin cannot favour one class everywhere, however large its weight,
+        # which scikit-learn's checks ask of classifiers unless they say so.
+        tags.classifier_tags.poor_score = not self.fit_intercept
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        statistics = getattr(self, "_statistics", None)
+        return statistics is not None and statistics.total > 0
+
+    def _check_at_rest(self) -> None:
+        if self._changing:
+            raise RuntimeError(
+                "this model is just learning or forgetting, in this very thread: the handler of a "
+                "signal can neither ask nor teach it now"
+            )
+
+    def _taught(self) -> Statistics:
+        if self._changing:
+            self._check_at_rest()
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} has not been taught anything: "
+                "call fit or partial_fit first"
+            )
+        return self._statistics
+
+    @locked
+    def _take_note(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn `X`, `y` as `partial_fit` does, but put off all that only questions need."""
+        return self._learn(X, y, None, anew=not hasattr(self, "_statistics"), put_off=True)
+
+    def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
+        self._check_at_rest()
+        settings, before = self._settings(), self.__dict__.copy()
+        labels = everything = checked_labels(X, y)
+        if classes is not None:
+            everything = join_labels(as_labels(classes, "classes"), labels)
+        try:
+            rows = checked_rows(self, X, reset=anew)
+            if anew:
+                self.__dict__.pop("extractor_", None)
+                self._begin(rows, settings)
+            if made_by(X) is not None:
+                self.extractor_ = made_by(X)
+            statistics, candidates = self._statistics, self._candidates(settings)
+            index, known = statistics.locate(everything)
+            index = index[len(everything) - len(labels) :]
+        except BaseException:
+            self._restore(before)
+            raise
+        try:
+            candidates.put_off, self._changing = put_off, True
+            self._take_in(rows, index, known)
+        except BaseException:
+            # The sums are as they were; what the solver has learned of the rows is not.
+            self._restore(before)
+            candidates.discard()
+            raise
+        finally:
+            candidates.put_off = False
+            self.__dict__.pop("_changing", None)
+        if not put_off:
+            self._after_change()
+        return self
+
+    def _restore(self, before: dict[str, Any]) -> None:
+        """Be as before."""
+        for name in set(self.__dict__) - set(before):
+            del self.__dict__[name]
+        self.__dict__.update(before)
+
+    def _begin(self, rows: Rows, settings: Settings) -> None:
+        """Be as new, about to learn these rows."""
+        self._statistics = Statistics(rows.shape[1], settings.class_weight is not None)
+
+    def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
+        """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
+        self._derived[1].learn(rows, index, known)
+        self._statistics.add(rows, index, known)
+
+    def _after_change(self) -> None:
+        """Do what may be done once rows are safely learned or forgotten: nothing, here."""
+
+    def _settings(self) -> Settings:
+        return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
+
+    def _candidates(self, settings: Settings | None = None) -> Candidates:
+        """Return solvers for the present sums and parameters: those there are, if they fit."""
+        settings = settings or self._settings()
+        made_for, candidates = getattr(self, "_derived", (None, None))
+        key = self._key(settings)
+        if candidates is None or candidates.statistics is not self._statistics or made_for != key:
+            candidates = self._make_candidates(self._statistics, settings)
+            self._derived = (key, candidates)
+        return candidates
+
+    def _key(self, settings: Settings) -> tuple[Any, ...]:
+        """Return what solvers depend on, beside the sums."""
+        return settings.that_matter_to_solvers
+
+    def _make_candidates(self, statistics: Statistics, settings: Settings) -> Candidates:
+        return Candidates([solver_for(statistics, settings)])
+
+    def _adopt(
+        self,
+        statistics: Statistics,
+        feature_names: list[str] | None,
+        extractor: Identity | None,
+    ) -> Self:
+        """Replace everything taught by what these sums hold."""
+        settings = self._settings()
+        candidates = self._make_candidates(statistics, settings)
+        self._derived = (self._key(settings), candidates)
+        self._statistics = statistics
+        self.n_features_in_ = statistics.width
+        if feature_names is not None:
+            self.feature_names_in_ = np.array(feature_names, dtype=object)
+        if extractor is not None:
+            self.extractor_ = extractor
+        return self
+
+    def _held_rows(self) -> tuple[Rows, Labels]:
+        """Return rows that were taught but are not part of the sums, and their labels."""
+        return np.zeros((0, self._statistics.width)), self._statistics.labels[:0]
+
+    def _contents(self) -> file_format.Contents:
+        """Return what is to be saved."""
+        names = getattr(self, "feature_names_in_", None)
+        return file_format.Contents(
+            estimator=type(self).__name__,
+            parameters=self._settings().to_json(),
+            statistics=self._candidates().statistics,
+            feature_names=None if names is None else list(map(str, names)),
+            extractor=self.extractor_,
+        )
+
+    @classmethod
+    def _from_contents(cls, contents: file_format.Contents) -> Self:
+        """Return the model that `_contents` was asked of, or raise ValueError."""
+        model = cls(**Settings.from_json(contents.parameters)._asdict())
+        return model._adopt(contents.statistics, contents.feature_names, contents.extractor)
+
+    def _settle(self) -> Self:
+        """Be as new once nothing is left."""
+        if not self._statistics.total:
+            for name in (*self._LEARNED, "n_features_in_", "feature_names_in_", "extractor_"):
+                self.__dict__.pop(name, None)
+        return self
+
+    @property
+    def _solver(self) -> Solver:
+        return self._derived[1].solvers[0]
+
+    def _answering(self) -> tuple[Solver, Floats]:
+        """Return the solver that answers, and the recoding's factors."""
+        solver = self._candidates().solvers[0]
+        return solver, recoding_factors(solver.masses, float(self.recoding))
+
+    def _scores(self, X: Any) -> Floats:
+        """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
+        return self._scored(X).values
+
+    def _scored(self, X: Any) -> Scored:
+        with self.lock:
+            statistics, rows = self._taught(), checked_rows(self, X, reset=False)
+            solver, factors = self._answering()
+            weights, intercept = solver.weights, solver.intercept
+            counts, dtype = statistics.counts, statistics.dtype
+            labels, order = statistics.sorted_classes
+            if len(rows) == 1:
+                products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
+            elif len(rows) <= FEW_ROWS:
+                products = rows @ weights
+            else:  # long enough for others to wait, so on a copy, for weights change in place
+                weights = weights.copy(order="K")
+        if len(rows) > FEW_ROWS:
+            products = rows @ weights
+        scores: Floats = (products + intercept) * factors
+        if not counts.all():
+            scores[:, counts == 0] = -np.inf
+        return Scored(scores[:, order], labels, dtype)
+
+    def _common_names(self, theirs: Taught) -> list[str] | None:
+        """Return the feature names of two models to be merged, or raise ValueError."""
+        names, others = getattr(self, "feature_names_in_", None), theirs.feature_names
+        if names is not None and others is not None and list(names) != others:
+            raise ValueError("cannot merge: the two models were taught features of different names")
+        return list(names) if names is not None else others
+
+    def _common_extractor(self, theirs: Taught) -> Identity | None:
+        """Return the extractor of two models to be merged, or raise ValueError if they differ."""
+        return same_extractor(self.extractor_, theirs.extractor, "the other was taught those")
+
+
+def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:
+    """Return a copy of `values` in this precision, or in float64 if they leave its range.
+
+    >>> in_precision(np.array([1.0, 2.0]), np.dtype(np.float32)).dtype
+    dtype('float32')
+    >>> in_precision(np.array([1.0, 1e40]), np.dtype(np.float32)).dtype
+    dtype('float64')
+    """
+    if dtype == np.float32:
+        finite = values[np.isfinite(values)]
+        if np.abs(finite).max(initial=0.0) > np.finfo(np.float32).max:
+            dtype = None
+    return values.astype(np.float64 if dtype is None else dtype)

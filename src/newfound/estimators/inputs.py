@@ -1,0 +1,68 @@
+"""What comes in from outside, checked once: rows of numbers and their labels."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from newfound.features.vectors import Vectors, same_extractor
+from newfound.sums.labels import Labels, as_labels
+from newfound.sums.sums import Rows
+
+# Sums of squares stay far from where float64 overflows (1.8e308), however many rows come.
+LARGEST_SQUARE = 1e290
+
+
+def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
+    """Return `X` as a finite (m, d) array of float32 or float64, or raise ValueError.
+
+    With `reset`, the estimator remembers width and feature names; otherwise these must agree, and
+    so must the extractor, where it is known.
+    """
+    if isinstance(X, Vectors):
+        if not reset:
+            same_extractor(estimator.extractor_, X.extractor, "these are")
+        X = X.view(np.ndarray)
+    if _is_plain(estimator, X, reset):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+        rows: Rows = X
+        return rows
+    try:
+        rows = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32])
+    except TypeError as error:
+        if "sparse" in str(error).lower():
+            raise
+        raise TypeError(f"X must hold numbers only: {error}") from error
+    if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
+        raise ValueError(
+            f"X holds values up to {np.abs(rows).max():.1e}, whose squares overflow; "
+            "scale the features first"
+        )
+    return rows
+
+
+def checked_labels(X: Any, y: Any) -> Labels:
+    """Return `y` as labels, one for each row of `X`, or raise ValueError."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    labels = as_labels(y)
+    same = type(X) is np.ndarray and X.ndim and len(X) == len(labels)
+    if not same and (hasattr(X, "__len__") or hasattr(X, "shape")):
+        check_consistent_length(X, labels)
+    return labels
+
+
+def _is_plain(estimator: BaseEstimator, X: Any, reset: bool) -> bool:
+    """Tell, cheaply, whether `X` needs none of scikit-learn's conversions and complaints."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and X.size > 0
+        and not hasattr(estimator, "feature_names_in_")
+        and (reset or X.shape[1] == estimator.n_features_in_)
+        and bool(np.vdot(X, X) < (LARGEST_SQUARE if X.dtype == np.float64 else np.inf))
+    )

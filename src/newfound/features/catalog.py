@@ -1,0 +1,137 @@
+"""Extractors by name, and from what a model remembers of them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from newfound.features.caffe import caffenet
+from newfound.features.efficientnet import EfficientNetLite0
+from newfound.features.extractor import Extractor
+from newfound.features.onnx import OnnxExtractor
+from newfound.features.pixels import Pixels
+from newfound.features.vectors import Identity
+
+DEFAULT = "efficientnet-lite0"
+_NETWORK = ("output", "size", "mean", "scale", "channels", "crop")
+# What may be said of each, beside its name.
+_OPTIONS = {
+    DEFAULT: ("output", "crop"),
+    "pixels": ("size", "range", "channels"),
+    "caffenet": ("path", "layer"),
+}
+
+
+def named(text: str) -> Extractor:
+    """Return the extractor that a text such as "pixels:size=8" names.
+
+    Parameters
+    ----------
+    text : str
+        "efficientnet-lite0", "pixels", "caffenet" or the path of an ONNX file, then, if wished, a
+        colon and options of the extractor such as `size=227,channels=bgr,mean=104/117/123`.
+
+    Returns
+    -------
+    Extractor
+
+    Examples
+    --------
+    >>> named("pixels:size=8,range=-1/1").identity.preprocessing["range"]
+    [-1.0, 1.0]
+    >>> named("pixies")
+    Traceback (most recent call last):
+    ValueError: no extractor 'pixies': there are efficientnet-lite0, pixels, caffenet and ONNX files
+    """
+    name, _, given = text.partition(":")
+    is_file = name not in _OPTIONS
+    if is_file:  # a path, which may hold a colon, too
+        file = re.fullmatch(r"(.*\.onnx)(?::(.*))?", text, re.DOTALL)
+        if file is None:
+            there = ", ".join(_OPTIONS)
+            raise ValueError(f"no extractor {name!r}: there are {there} and ONNX files")
+        name, given = file.groups("")
+    texts: dict[str, str] = {}
+    for pair in filter(None, given.split(",")):
+        option, sign, value = pair.partition("=")
+        if not sign or option in texts:
+            raise ValueError(f"cannot read {pair!r} in {text!r}: options are name=value, once each")
+        texts[option] = value
+    allowed = _NETWORK if is_file else _OPTIONS[name]
+    for option in texts:
+        if option not in allowed:
+            raise ValueError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
+    options: dict[str, Any] = {option: _value(option, text) for option, text in texts.items()}
+    if is_file:
+        return OnnxExtractor(name, **options)
+    if name == "caffenet" and "path" not in options:
+        raise ValueError("caffenet needs its file: caffenet:path=caffenet-12.onnx")
+    makers: dict[str, Any] = {DEFAULT: EfficientNetLite0, "pixels": Pixels, "caffenet": caffenet}
+    made: Extractor = makers[name](**options)
+    return made
+
+
+def remembered(identity: Identity, network: str | None = None) -> Extractor:
+    """Return the extractor that an identity is of, or raise ValueError if it cannot be had.
+
+    Parameters
+    ----------
+    identity : Identity
+    network : path, optional
+        Where the ONNX file is, for extractors that were made from one.
+
+    Returns
+    -------
+    Extractor
+
+    Examples
+    --------
+    >>> pixels = Pixels(size=8)
+    >>> remembered(pixels.identity).identity == pixels.identity
+    True
+    """
+    try:
+        extractor = _remade(identity, network)
+    except (TypeError, KeyError) as error:  # options that such an extractor does not have
+        raise ValueError(f"no extractor is {identity} ({error})") from error
+    if extractor.identity != identity:
+        raise ValueError(
+            f"vectors of {identity} are needed, but this makes those of {extractor.identity}"
+        )
+    return extractor
+
+
+def _remade(identity: Identity, network: str | None) -> Extractor:
+    options: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in identity.preprocessing.items()
+        if name != "layout"
+    }
+    if identity.name == "pixels":
+        return Pixels(**options)
+    if identity.name == DEFAULT:
+        output: Any = identity.output
+        return EfficientNetLite0(output, crop=options["crop"])
+    if network is None or not Path(network).is_file():
+        raise ValueError(
+            f"this model was taught vectors of {identity}: say where that network's file is, "
+            "with --extractor FILE.onnx"
+        )
+    if identity.name == "caffenet":
+        layer: Any = identity.output.partition("_")[0]
+        return caffenet(network, layer)
+    return OnnxExtractor(network, identity.output, **options)
+
+
+def _value(option: str, text: str) -> Any:
+    """Return what a text says: words for some options, numbers for the others."""
+    if option in ("output", "channels", "path", "layer"):
+        return text
+    if text.lower() == "none":
+        return None
+    try:
+        numbers = tuple(map(int if option == "size" else float, text.split("/")))
+    except ValueError:
+        raise ValueError(
+            f"{option} must be numbers, such as 224 or 104/117/123, got {text!r}"
+        ) from None
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -1,0 +1,175 @@
+"""Any ONNX image network, and any of its tensors, as an extractor."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.common.extras import imported_from
+from newfound.features.extractor import Extractor
+from newfound.features.preprocessing import Levels, Preprocessing, Size
+from newfound.features.vectors import Identity
+
+
+class OnnxExtractor(Extractor):
+    """Features from a network in an ONNX file.
+
+    Parameters
+    ----------
+    path : path or bytes
+        The file, or what is in it.
+    output : str, optional
+        Name of the tensor that is the features; it need not be an output of the network. One of
+        more than two dimensions is made flat. By default the first output.
+    size : int or (height, width), optional
+        Size of the images the network takes. By default what the file says.
+    mean, scale : float or one for each channel, red first
+        The network is given (pixel - mean) / scale, with pixels from 0 to 255.
+    channels : "rgb", "bgr" or "grey", default="rgb"
+    crop : float, optional
+        Side of a centred square to be used, as a part of the shorter side of the image. None, the
+        default, squeezes the whole image into `size`.
+
+    Examples
+    --------
+    >>> OnnxExtractor("no such file.onnx")
+    Traceback (most recent call last):
+    FileNotFoundError: no network at no such file.onnx
+    """
+
+    batch_size = 16
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | bytes,
+        output: str | None = None,
+        *,
+        size: Size | None = None,
+        mean: Levels = 0.0,
+        scale: Levels = 1.0,
+        channels: Literal["rgb", "bgr", "grey"] = "rgb",
+        crop: float | None = None,
+    ) -> None:
+        data = path if isinstance(path, bytes) else _read(path)
+        with _naming(path):
+            self.session, self.output = _session_with(data, output)
+            self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
+            if size is None and fixed is None:
+                raise ValueError("this network takes images of any size: say which with size=")
+            if size is not None and fixed is not None and fixed != _pair(size):
+                raise ValueError(f"this network takes images of {fixed}, not of {_pair(size)}")
+            self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
+            self.batch_size = self.batch_limit or self.batch_size
+            try:
+                self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
+            except ValueError:
+                raise
+            except Exception as error:  # whatever onnxruntime makes of it
+                raise ValueError(f"this network does not take such images: {error}") from error
+        self.identity = Identity(
+            "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
+        )
+
+    def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return features, shape (m, width), of what `prepare` made of m images."""
+        m = len(batch)
+        if self.batch_limit and m < self.batch_limit:  # networks of a fixed number of images
+            missing = np.zeros((self.batch_limit - m, *batch.shape[1:]), dtype=np.float32)
+            batch = np.concatenate([batch, missing])
+        (features,) = self.session.run([self.output], {self.input: batch})
+        if np.ndim(features) < 2 or len(features) != len(batch):
+            raise ValueError(
+                f"{self.output} has shape {np.shape(features)} for {len(batch)} images: it is not "
+                "one row each"
+            )
+        rows: NDArray[np.float32] = np.asarray(features, dtype=np.float32)[:m].reshape(m, -1)
+        return rows
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str] | bytes) -> Iterator[None]:
+    """Let what is wrong with a network be said with the name of its file, if it has one."""
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(path, bytes):
+            raise
+        raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no network at {os.fspath(path)}")
+    return Path(path).read_bytes()
+
+
+def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
+    """Return a session for the network, and the name of an output that it has."""
+    session = _session(data)
+    outputs = [each.name for each in session.get_outputs()]
+    if output is None or output in outputs:
+        return session, output or outputs[0]
+    with imported_from("vision"):
+        import onnx
+    model = onnx.load_from_string(data)
+    inner = [name for node in model.graph.node for name in node.output if name]
+    if output not in inner:
+        near = get_close_matches(output, [*outputs, *inner], n=5, cutoff=0.3) or outputs
+        raise ValueError(f"no tensor {output!r} in this network; it has {', '.join(near)}, …")
+    kind = onnx.TensorProto.FLOAT
+    model.graph.output.append(onnx.helper.make_tensor_value_info(output, kind, None))
+    return _session(model.SerializeToString()), output
+
+
+def runtime() -> Any:
+    """Return onnxruntime, which keeps no record of its use unless the user wants that.
+
+    Left to itself, it writes an id of the device and events to be sent into the user's home. It
+    reads this setting while it is imported, and never again.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    with imported_from("vision"):
+        import onnxruntime
+    return onnxruntime
+
+
+def _session(data: bytes) -> Any:
+    onnxruntime = runtime()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # images are spread over cores, not parts of one
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise ValueError(f"not a network that onnxruntime can run: {error}") from error
+
+
+def _input_of(
+    session: Any, channels: str
+) -> tuple[str, Literal["chw", "hwc"], tuple[int, int] | None, int | None]:
+    """Return name, layout, size if fixed, and number of images if fixed, of the only input."""
+    inputs = session.get_inputs()
+    shape = inputs[0].shape
+    if len(inputs) != 1 or len(shape) != 4 or inputs[0].type != "tensor(float)":
+        found = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
+        raise ValueError(f"an image network has one float input of four dimensions; here {found}")
+    depth = 1 if channels == "grey" else 3
+    if shape[1] == depth or (isinstance(shape[1], str) and shape[3] != depth):
+        layout: Literal["chw", "hwc"] = "chw"
+        height, width = shape[2:]
+    elif shape[3] == depth:
+        layout, (height, width) = "hwc", shape[1:3]
+    else:
+        raise ValueError(f"the network's input is {shape}, which has no {depth} channels")
+    fixed = (height, width) if isinstance(height, int) and isinstance(width, int) else None
+    return inputs[0].name, layout, fixed, shape[0] if isinstance(shape[0], int) else None
+
+
+def _pair(size: Size) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else size

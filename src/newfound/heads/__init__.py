@@ -1,0 +1,1 @@
+"""From weights to recoded scores and probabilities; pure."""

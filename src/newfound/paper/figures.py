@@ -1,0 +1,84 @@
+"""The paper's Figures 2 and 3."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.common.extras import imported_from
+from newfound.paper.run import RECODINGS
+
+# As in the paper: naive in red, recoded in blue.
+COLOURS = {"N": "#c0392b", "RC": "#2062a8"}
+_PLACES = {"total": 0, "rare": 1, "balanced": 2}
+
+
+def _values(records: Sequence[Any], method: str, measure: str) -> tuple[list[int], NDArray[Any]]:
+    """Return counts, and the accuracy in each record at each, shape (records, counts)."""
+    counts = [int(count) for count in records[0]["results"][method]]
+    rows = [
+        [
+            record["results"][method].get(str(count), [np.nan] * 3)[_PLACES[measure]]
+            for count in counts
+        ]
+        for record in records
+    ]
+    return counts, np.array(rows)
+
+
+def draw_recodings(records: Sequence[dict[str, Any]], title: str, path: Path) -> None:
+    """Draw Figure 2: the rare class (top) and the others (bottom) as recoding goes from 0 to 1."""
+    with imported_from("plots"):
+        from matplotlib import colormaps
+        from matplotlib.figure import Figure
+
+    full = [record for record in records if record["key"][2]]
+    figure = Figure(figsize=(6.0, 6.4), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True)
+    for axis, measure in ((top, "rare"), (bottom, "balanced")):
+        for recoding in RECODINGS:
+            counts, values = _values(full, f"recoding {recoding}", measure)
+            colour = colormaps["viridis"](0.9 * recoding)
+            axis.plot(counts, values.mean(axis=0), "o-", ms=3, color=colour, label=f"{recoding:g}")
+        axis.set_ylabel(f"{measure} accuracy (%)")
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    top.set(xscale="log", title=f"{title}: recoding from 0 to 1")
+    top.set_xticks(counts, [str(count) for count in counts])
+    bottom.set_xlabel("examples of the rare class, n_imb")
+    figure.legend(*top.get_legend_handles_labels(), loc="outside right center", title="recoding")
+    figure.savefig(path, dpi=110)
+
+
+def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) -> None:
+    """Draw Figure 3: each class rare in turn; rare, balanced and total accuracy, averaged.
+
+    Bands are one standard deviation over trials, each trial averaged over its classes.
+    """
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+
+    trials = sorted({record["key"][1] for record in records})
+    figure = Figure(figsize=(10.5, 3.4), layout="constrained")
+    for axis, measure in zip(figure.subplots(1, 3), ("rare", "balanced", "total"), strict=True):
+        for method, name in (("N", "naive"), ("RC", "recoded")):
+            means = []
+            for trial in trials:
+                of_trial = [record for record in records if record["key"][1] == trial]
+                counts, values = _values(of_trial, method, measure)
+                means.append(np.nanmean(values, axis=0))
+            mean, spread = np.mean(means, axis=0), np.std(means, axis=0, ddof=len(means) > 1)
+            axis.plot(counts, mean, "o-", ms=4, color=COLOURS[method], label=name)
+            axis.fill_between(
+                counts, mean - spread, mean + spread, color=COLOURS[method], alpha=0.2
+            )
+        axis.set(xscale="log", title=f"{measure} accuracy (%)", xlabel="n_imb")
+        axis.set_xticks(counts, [str(count) for count in counts])
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.axes[0].legend(frameon=False)
+    classes = len({record["key"][0] for record in records})
+    figure.suptitle(f"{title}: each of {classes} classes rare in turn, {len(trials)} trials")
+    figure.savefig(path, dpi=110)

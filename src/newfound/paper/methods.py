@@ -1,0 +1,125 @@
+"""The ways to learn that the paper compares, and the one that chooses in the stream."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from newfound.estimators.classifier import IncrementalRidgeClassifier
+from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
+from newfound.paper.protocol import Labelled
+from newfound.sums.labels import Labels
+from newfound.sums.sums import Rows
+
+# As in the authors' code: 20 penalties, from one a row downwards, over three decades.
+PENALTIES = np.logspace(0, -3, 20)
+# Scores of the incremental and the batch solution may differ by so much, through rounding.
+SAME = 1e-3
+
+
+def validated_penalty(model: IncrementalRidgeClassifier, rows: int, validation: Labelled) -> float:
+    """Return the largest penalty with which a model is right as often as with any other.
+
+    That is, within one standard error of the best. Validation is flat over a decade of penalties,
+    and the very best is a matter of luck.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+        Its penalty is left at the last that was tried.
+    rows : int
+        How many examples it was taught: penalties are in proportion to that.
+    validation : Labelled
+    """
+    penalties = [float(penalty) for penalty in rows * PENALTIES]
+    scores = [model.set_params(penalty=penalty).score(*validation) for penalty in penalties]
+    best = max(scores)
+    error = np.sqrt(best * (1 - best) / len(validation.y))
+    return penalties[int(np.argmax(np.array(scores) >= best - error))]
+
+
+class Recoded:
+    """Naive and recoded: one model, asked with several recodings.
+
+    Parameters
+    ----------
+    recodings : mapping of name to recoding
+    """
+
+    def __init__(self, recodings: Mapping[str, float]) -> None:
+        self.recodings = recodings
+        self.model = IncrementalRidgeClassifier(fit_intercept=False)
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes; choose the penalty, once."""
+        self.model.fit(*known)
+        # Classes of the same size are not recoded, so the penalty is the same for all recodings.
+        penalty = validated_penalty(self.model, len(known.y), validation)
+        self.model.set_params(penalty=penalty)
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example."""
+        self.model.partial_fit(X, y)
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels with each recoding."""
+        return {
+            name: self.model.set_params(recoding=recoding).predict(X)
+            for name, recoding in self.recodings.items()
+        }
+
+
+class Rebalanced:
+    """The class-weighted loss, exact after every example."""
+
+    def __init__(self) -> None:
+        self.model = IncrementalRidgeClassifier(fit_intercept=False, class_weight="balanced")
+        self.rows: list[Labelled] = []
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes; choose the penalty, once."""
+        self.model.fit(*known)
+        penalty = validated_penalty(self.model, len(known.y), validation)
+        self.model.set_params(penalty=penalty)
+        self.rows = [known]
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example."""
+        self.model.partial_fit(X, y)
+        self.rows.append(Labelled(X, y))
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels."""
+        return {"RB": self.model.predict(X)}
+
+    def agrees_with_batch(self, X: Rows) -> bool:
+        """Tell whether scores are those of a model taught all rows at once, to rounding."""
+        batch = IncrementalRidgeClassifier(**self.model.get_params())
+        batch.fit(
+            np.concatenate([rows.X for rows in self.rows]),
+            np.concatenate([rows.y for rows in self.rows]),
+        )
+        order = [batch.classes_.tolist().index(label) for label in self.model.classes_.tolist()]
+        expected, found = batch.decision_function(X)[:, order], self.model.decision_function(X)
+        return bool(np.abs(expected - found).max() <= SAME * np.abs(expected).max())
+
+
+class Chosen:
+    """Penalty and recoding chosen in the stream; holds its own examples back to do so."""
+
+    def __init__(self) -> None:
+        self.model = IncrementalRidgeClassifierCV(fit_intercept=False)
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes from all that others learn and validate on."""
+        X, y = (np.concatenate(parts) for parts in zip(known, validation, strict=True))
+        # As a stream would bring them: of all classes by turns.
+        order = np.random.default_rng(0).permutation(len(y))
+        self.model.fit(X[order], y[order])
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example."""
+        self.model.partial_fit(X, y)
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels."""
+        return {"chosen": self.model.predict(X)}

@@ -1,0 +1,133 @@
+"""The paper's protocol (section VI-A): all classes but one are known, that one arrives online."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.sums.labels import Labels
+from newfound.sums.sums import Rows
+
+# Of the examples of a known class, the part that is kept for validation: n_bal / 5.
+VALIDATION_SHARE = 0.2
+
+
+class Labelled(NamedTuple):
+    """Rows and their labels."""
+
+    X: Rows
+    y: Labels
+
+
+class Trial(NamedTuple):
+    """The examples of one trial."""
+
+    known: Labelled  # n_bal of each class but one, less those for validation
+    validation: Labelled  # n_bal / 5 of each class but that one
+    rare: Labelled  # of that one, in the order in which they arrive
+    test: Labelled  # of all classes
+
+
+class Snapshot(NamedTuple):
+    """Accuracies after some examples of the rare class, from 0 to 1."""
+
+    method: str
+    n_imb: int
+    total: float  # mean over all classes
+    rare: float  # of the rare class
+    balanced: float  # mean over the others
+
+
+class Learner(Protocol):
+    """Something that learns; it may answer under several names."""
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes, and choose what is to be chosen."""
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example, X of shape (1, d)."""
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels for X (m, d), under each name."""
+
+
+def draw(
+    X: Rows,
+    y: Labels,
+    is_test: NDArray[np.bool_],
+    rare: Any,
+    *,
+    n_bal: int,
+    n_test: int,
+    n_imb: int,
+    seed: Sequence[int],
+) -> Trial:
+    """Draw the examples of a trial at random; where a class has fewer, it gives all it has.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+    is_test : ndarray of shape (n,)
+        Which examples may be used for testing; the others may be learned.
+    rare : label
+    n_bal, n_test, n_imb : int
+        Examples of a known class, to test a class, and of the rare class.
+    seed : sequence of int
+
+    Examples
+    --------
+    >>> y = np.array(["a", "b"] * 20)
+    >>> X, is_test = np.zeros((40, 3)), np.arange(40) >= 30
+    >>> trial = draw(X, y, is_test, "b", n_bal=10, n_test=2, n_imb=5, seed=[0])
+    >>> [len(part.y) for part in trial]
+    [8, 2, 5, 4]
+    """
+    rng = np.random.default_rng(seed)
+    places: dict[str, list[NDArray[np.intp]]] = {name: [] for name in Trial._fields}
+    for label in np.unique(y):
+        of_class = y == label
+        learned = rng.permutation(np.flatnonzero(of_class & ~is_test))
+        places["test"].append(rng.permutation(np.flatnonzero(of_class & is_test))[:n_test])
+        if label == rare:
+            places["rare"].append(learned[:n_imb])
+            continue
+        held = round(VALIDATION_SHARE * min(n_bal, len(learned)))
+        places["validation"].append(learned[:held])
+        places["known"].append(learned[held:n_bal])
+    parts = {name: np.concatenate(chosen) for name, chosen in places.items()}
+    return Trial(**{name: Labelled(X[rows], y[rows]) for name, rows in parts.items()})
+
+
+def snapshots(trial: Trial, learner: Learner, counts: Sequence[int]) -> Iterator[Snapshot]:
+    """Let a learner meet the rare class one example at a time; yield how it fares.
+
+    Parameters
+    ----------
+    trial : Trial
+    learner : Learner
+    counts : sequence of int
+        After how many examples to look, rising; those that there are not are left out.
+
+    Yields
+    ------
+    Snapshot
+        One for each name the learner answers under, at each count.
+    """
+    learner.begin(trial.known, trial.validation)
+    labels, place = np.unique(trial.test.y, return_inverse=True)
+    is_rare = labels == trial.rare.y[0]
+    sizes, shown = np.bincount(place), 0
+    for count in (count for count in counts if count <= len(trial.rare.y)):
+        for row in range(shown, count):
+            learner.learn(trial.rare.X[row : row + 1], trial.rare.y[row : row + 1])
+        shown = count
+        for name, answers in learner.answers(trial.test.X).items():
+            right = np.bincount(place, answers == trial.test.y) / sizes
+            yield Snapshot(
+                name,
+                count,
+                float(right.mean()),
+                float(right[is_rare].mean()),
+                float(right[~is_rare].mean()),
+            )

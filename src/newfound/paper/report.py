@@ -1,0 +1,156 @@
+"""What a run came to, as a folder: tables, figures, settings, and all of it on one page."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+import sklearn
+
+from newfound import __version__
+from newfound.common.files import write_whole
+from newfound.paper.findings import Finding, findings, robot_findings
+from newfound.paper.run import DURATIONS
+from newfound.paper.studies import Study
+from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells
+
+
+class Outcome(NamedTuple):
+    """What a run came to."""
+
+    table: list[Cell]
+    findings: list[Finding]
+    # Where features are the paper's: whether all cells are as published; elsewhere whether none
+    # of its findings is denied. True for what is not in the paper.
+    is_reproduced: bool
+
+
+def outcome(study: Study, records: Sequence[dict[str, Any]]) -> Outcome:
+    """Return tables and findings, and whether they are those of the paper."""
+    table = cells(records, study.published)
+    trials = sum(record["key"][2] for record in records)
+    found = findings(table, trials)
+    if study.published not in (None, "mnist"):
+        found += robot_findings(table, trials)
+    if study.published is None:
+        return Outcome(table, found, True)
+    if study.comparable:
+        return Outcome(table, found, all(cell.is_as_published for cell in table))
+    return Outcome(table, found, all(finding.holds is not False for finding in found))
+
+
+def machine() -> dict[str, Any]:
+    """Return what a run was made with, and on."""
+    return {
+        "newfound": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "system": platform.system(),
+        "processor": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def write_report(
+    study: Study,
+    records: Sequence[dict[str, Any]],
+    times: Sequence[dict[str, Any]],
+    folder: Path,
+    command: str,
+) -> list[str]:
+    """Write tables, figures and `report.md` into a folder; return what could not be drawn.
+
+    Parameters
+    ----------
+    study : Study
+    records : trials, as they are kept
+    times : what `update_times` found
+    folder : path
+    command : str
+        What makes this report.
+    """
+    came = outcome(study, records)
+    _write(folder / "table.csv", as_csv(came.table))
+    _write(folder / "table.json", json.dumps(as_json(came.table), indent=1) + "\n")
+    _write(folder / "table.md", as_markdown(came.table))
+    _write(folder / "timing.json", json.dumps(list(times), indent=1) + "\n")
+    _write(folder / "machine.json", json.dumps(machine(), indent=1) + "\n")
+    figures, undrawn = _figures(study, records, folder)
+    durations = [json.loads(line) for line in (folder / DURATIONS).read_text().splitlines()]
+    seconds = sum(each["seconds"] for each in durations)
+    _write(folder / "report.md", _page(study, came, times, figures, seconds, command))
+    return undrawn
+
+
+def _figures(
+    study: Study, records: Sequence[dict[str, Any]], folder: Path
+) -> tuple[dict[str, str], list[str]]:
+    """Draw what can be drawn; return captions by file name, and what could not be."""
+    try:
+        from newfound.paper.figures import draw_all_classes, draw_recodings
+
+        captions = {"figure2.png": "Figure 2: recoding from 0 to 1."}
+        draw_recodings(records, study.title, folder / "figure2.png")
+        if len({record["key"][0] for record in records}) > 1:
+            captions["figure3.png"] = "Figure 3: each class rare in turn."
+            draw_all_classes(records, study.title, folder / "figure3.png")
+    except ModuleNotFoundError as error:
+        return {}, [str(error)]
+    return captions, []
+
+
+def _page(
+    study: Study,
+    came: Outcome,
+    times: Sequence[dict[str, Any]],
+    figures: dict[str, str],
+    seconds: float,
+    command: str,
+) -> str:
+    differences = "".join(f"- {difference}\n" for difference in study.differences)
+    statements = "".join(
+        f"- {finding.verdict}: {finding.statement} ({finding.numbers})\n"
+        for finding in came.findings
+    )
+    marked = [cell for cell in came.table if not cell.is_as_published]
+    judged = f"{len(marked)} cells are out of tolerance." if study.published else ""
+    timing = "".join(f"| {each['k']} | {each['update']} | {each['retrain']} |\n" for each in times)
+    pictures = "".join(f"![{caption}]({name})\n\n" for name, caption in figures.items())
+    return f"""# {study.title}
+
+`{command}` made this page; the trials took {seconds / 60:.1f} minutes.
+
+Rare class: {study.rare}. Features: {study.features}. n_bal = {study.n_bal},
+n_test = {study.n_test}, recoding {study.recoding} for RC; "chosen" chooses penalty and recoding
+in the stream.
+
+## Table I
+
+Accuracy in percent, mean and standard deviation over trials; in brackets the paper's, and how far
+we are from it. "!" marks cells out of tolerance: worse by more than 2 points and 2 of the paper's
+deviations. {judged}
+
+{as_markdown(came.table)}
+## What differs from the paper
+
+{differences}
+## What the paper found
+
+{statements}
+{pictures}## An update takes the same time whatever was seen
+
+Milliseconds to learn one example and predict one after k, and to retrain from scratch.
+
+| k | update | retrain |
+|---|---|---|
+{timing}"""
+
+
+def _write(path: Path, text: str) -> None:
+    write_whole(path, text.encode())

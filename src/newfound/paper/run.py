@@ -1,0 +1,116 @@
+"""Trials, run one after the other and kept, so that a run that was broken off goes on."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from newfound.common.files import write_whole
+from newfound.paper.methods import Chosen, Rebalanced, Recoded
+from newfound.paper.protocol import Learner, draw, snapshots
+from newfound.paper.studies import Study
+
+# Recodings of Figure 2.
+RECODINGS = tuple(round(0.1 * tenths, 1) for tenths in range(11))
+TRIALS, DURATIONS, CONFIGURATION = "trials.jsonl", "durations.jsonl", "configuration.json"
+
+
+class Job(NamedTuple):
+    """One trial with one class rare."""
+
+    rare: Any
+    trial: int
+    is_full: bool  # all methods and recodings; otherwise naive and recoded alone, as in Figure 3
+
+    @property
+    def key(self) -> list[Any]:
+        """What a finished trial is known by."""
+        return [str(self.rare), self.trial, self.is_full]
+
+
+def jobs(study: Study, trials: int, all_classes: bool) -> list[Job]:
+    """Return the trials that a run is made of: those of the table first."""
+    table = [Job(study.rare, trial, True) for trial in range(trials)]
+    others = [label for label in np.unique(study.y).tolist() if label != study.rare]
+    return table + [
+        Job(label, trial, False) for trial in range(trials) for label in others if all_classes
+    ]
+
+
+def finished(folder: Path) -> list[dict[str, Any]]:
+    """Return the trials that are kept in a folder; a line that was not written whole is none."""
+    path = folder / TRIALS
+    if not path.exists():
+        return []
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        write_whole(path, whole.encode())
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def begin(folder: Path, configuration: dict[str, Any]) -> None:
+    """Make a folder for a run, or go on with one that has the same configuration."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / CONFIGURATION
+    if path.exists() and json.loads(path.read_text()) != configuration:
+        raise ValueError(
+            f"{folder} holds a run with other settings: give another --out, or remove it"
+        )
+    write_whole(path, (json.dumps(configuration, indent=1) + "\n").encode())
+
+
+def run(study: Study, todo: list[Job], folder: Path, seed: int) -> Iterator[Job]:
+    """Run the trials that are not finished yet; yield each once it is kept."""
+    done = {tuple(record["key"]) for record in finished(folder)}
+    for job in todo:
+        if tuple(job.key) in done:
+            yield job
+            continue
+        start = perf_counter()
+        record = {"key": job.key, **_result(study, job, seed)}
+        seconds = round(perf_counter() - start, 2)
+        _append(folder / TRIALS, record)
+        _append(folder / DURATIONS, {"key": job.key, "seconds": seconds})
+        yield job
+
+
+def _result(study: Study, job: Job, seed: int) -> dict[str, Any]:
+    place = np.unique(study.y).tolist().index(job.rare)
+    trial = draw(
+        study.X,
+        study.y,
+        study.test_of(job.trial),
+        job.rare,
+        n_bal=study.n_bal,
+        n_test=study.n_test,
+        n_imb=max(study.counts),
+        seed=[seed, job.trial, place],
+    )
+    recodings = {"N": 0.0, "RC": study.recoding}
+    if job.is_full:
+        recodings |= {f"recoding {recoding}": recoding for recoding in RECODINGS}
+    recoded, rebalanced = Recoded(recodings), Rebalanced()
+    learners: list[Learner] = [recoded]
+    if job.is_full:
+        learners += [rebalanced, Chosen()]
+    results: dict[str, dict[str, list[float]]] = {}
+    for learner in learners:
+        for snapshot in snapshots(trial, learner, study.counts):
+            measured = [round(100 * value, 4) for value in snapshot[2:]]
+            results.setdefault(snapshot.method, {})[str(snapshot.n_imb)] = measured
+    record = {"penalty": recoded.model.penalty, "results": results}
+    if job.is_full:
+        record["rebalanced_is_the_batch_solution"] = rebalanced.agrees_with_batch(trial.test.X)
+    return record
+
+
+def _append(path: Path, record: dict[str, Any]) -> None:
+    with path.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,1 @@
+"""A model, the images it was taught, and its answers."""

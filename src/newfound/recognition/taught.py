@@ -1,0 +1,92 @@
+"""Which images a model was taught under which label, by the digests of their files."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.common.files import DIGEST_BYTES
+
+
+class Memory:
+    """Digests of what was taught, by label: 16 bytes an image, and 8 for its class in a file.
+
+    Examples
+    --------
+    >>> memory = Memory()
+    >>> memory.add("mug", b"0" * 16)
+    >>> memory.rename("mug", "cup")
+    >>> memory.count("cup", b"0" * 16), len(memory)
+    (1, 1)
+    """
+
+    # digests[label]: how often each image was taught as that.
+
+    def __init__(self) -> None:
+        self.digests: dict[Any, Counter[bytes]] = {}
+
+    def __len__(self) -> int:
+        return sum(digests.total() for digests in self.digests.values())
+
+    def count(self, label: Any, digest: bytes) -> int:
+        """Return how often an image was taught under a label."""
+        known = self.digests.get(label)
+        return 0 if known is None else known[digest]
+
+    def add(self, label: Any, digest: bytes) -> None:
+        """Remember an image."""
+        if len(digest) != DIGEST_BYTES:
+            raise ValueError(f"a digest has {DIGEST_BYTES} bytes, got {len(digest)}")
+        self.digests.setdefault(label, Counter())[digest] += 1
+
+    def remove(self, label: Any, digest: bytes) -> None:
+        """Forget one copy of an image, if there is one."""
+        known = self.digests.get(label, Counter())
+        if known[digest] > 1:
+            known[digest] -= 1
+        else:
+            del known[digest]  # a Counter does not mind if it is not there
+
+    def drop(self, label: Any) -> None:
+        """Forget all images of a label."""
+        self.digests.pop(label, None)
+
+    def rename(self, old: Any, new: Any) -> None:
+        """Remember the images of one label under another."""
+        self.digests[new] = self.digests.pop(old, Counter()) + self.digests.get(new, Counter())
+
+    def merge(self, other: "Memory") -> int:
+        """Remember what another does, too; return how many images both did."""
+        both = 0
+        for label, digests in other.digests.items():
+            ours = self.digests.get(label, Counter())
+            both += (ours & digests).total()
+            self.digests[label] = ours + digests
+        return both
+
+    def packed(self, labels: list[Any]) -> dict[str, NDArray[Any]]:
+        """Return arrays for the model file, whose classes are `labels`."""
+        digests, index = [], []
+        for place, label in enumerate(labels):
+            known = sorted(self.digests.get(label, Counter()).elements())
+            digests += known
+            index += [place] * len(known)
+        return {
+            "digests": np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
+            "class": np.array(index, dtype=np.int64),
+        }
+
+    @classmethod
+    def unpacked(cls, arrays: dict[str, NDArray[Any]], labels: list[Any]) -> "Memory":
+        """Return the memory that `packed` was asked of, or raise ValueError or KeyError."""
+        digests, index = arrays["digests"], arrays["class"]
+        fits = digests.dtype == np.uint8 and digests.shape == (index.size, DIGEST_BYTES)
+        if not fits or index.dtype != np.int64 or index.ndim != 1:
+            raise ValueError("its memory of images does not fit together")
+        if len(index) and not 0 <= index.min() <= index.max() < len(labels):
+            raise ValueError("its memory of images names classes that are not there")
+        memory = cls()
+        for digest, place in zip(digests, index.tolist(), strict=True):
+            memory.add(labels[place], digest.tobytes())
+        return memory

@@ -1,0 +1,1 @@
+"""Penalty and recoding, chosen inside the stream."""

@@ -1,0 +1,1 @@
+"""Derived from the sums: weights, intercept and leverage."""

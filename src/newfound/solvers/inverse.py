@@ -1,0 +1,181 @@
+"""A^-1 carried along while rows are added to A and taken out."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from newfound.sums.gram import Floats
+
+# Changes by one row wait until this many can be made by one pass over the matrix. More would cost
+# float64 a longer pass, and hardly save any: 16 are bound by arithmetic already.
+PENDING_ROWS = {np.dtype(np.float64): 16, np.dtype(np.float32): 32}
+# How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
+COMING_MARGIN = 1e4
+GOING_MARGIN = 1e7
+# Diagonals of inverses that float32 can carry: its range is 1e-38 to 3e38, and entries beside the
+# diagonal, a million times smaller, count, too.
+SINGLE_RANGE = 1e-30, 1e30
+
+
+# Products of a symmetric matrix, by the dimension of what it is multiplied with.
+_DOUBLE = {1: blas.dsymv, 2: blas.dsymm}
+_SINGLE = {1: blas.ssymv, 2: blas.ssymm}
+
+
+class Limits(NamedTuple):
+    """What a precision can bear.
+
+    A pivot is 1 + leverage when a row comes, 1 - leverage when it goes. A change costs as many
+    digits as its pivot has zeros, before or behind the point.
+    """
+
+    largest_pivot: float  # beyond, so many digits would go that the change is refused
+    stiff_pivot: float  # beyond, what is derived from the inverse needs refining
+    smallest_pivot: float  # below, taking a row out is refused
+    drift: float  # that is always left alone
+
+
+LIMITS = {
+    np.dtype(np.float64): Limits(1e10, 1e5, 1e-3, 1e-10),
+    np.dtype(np.float32): Limits(1e5, 1e4, 1e-1, 1e-4),
+}
+
+
+def fits_single(diagonal: Floats) -> bool:
+    """Tell whether an inverse with such a diagonal, shape (d,), can be carried in float32.
+
+    >>> fits_single(np.array([1.0, 1e-3])), fits_single(np.array([1.0, 1e-44]))
+    (True, False)
+    """
+    least, most = SINGLE_RANGE
+    return bool(least < diagonal.min() and diagonal.max() < most)
+
+
+class Inverse:
+    """The inverse of a positive definite matrix A, in float64 or in float32.
+
+    Adding one row z to A costs one product with the matrix; the rank-one change of it waits, until
+    there are sixteen (in float32, thirty-two), for one pass over the matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d), Fortran order
+        A^-1 in its lower triangle; taken over and changed.
+    dtype : float64 or float32
+
+    Examples
+    --------
+    >>> inverse = Inverse(np.asfortranarray(np.eye(2)), np.float64)
+    >>> inverse.add_row(np.array([1.0, 0.0]))
+    (array([1., 0.]), 2.0)
+    >>> inverse.times(np.ones(2))
+    array([0.5, 1. ])
+    """
+
+    # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
+    # diagonal: of matrix, at hand; not negative, whatever rounding did. largest: in it.
+    # is_at_home: whether its numbers are within the range of its precision.
+
+    def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
+        self.matrix = np.asfortranarray(matrix, dtype=dtype)
+        self.pending = np.zeros((PENDING_ROWS[self.matrix.dtype], len(matrix)), dtype=dtype)
+        self.waiting = 0
+        self.limits = LIMITS[self.matrix.dtype]
+        self.is_single = self.matrix.dtype == np.float32
+        self.eps = float(np.finfo(self.matrix.dtype).eps)
+        self._note_diagonal()
+
+    @property
+    def is_writeable(self) -> bool:
+        """Whether it may be changed, and is not mapped read-only from a file."""
+        return bool(self.matrix.flags.writeable and self.pending.flags.writeable)
+
+    def times(self, columns: Floats) -> Floats:
+        """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
+        columns = columns.astype(self.matrix.dtype, copy=False)
+        routines = _SINGLE if self.is_single else _DOUBLE
+        product: NDArray[np.floating] = routines[columns.ndim](1.0, self.matrix, columns, lower=1)
+        if self.waiting:
+            pending = self.pending[: self.waiting]
+            if columns.ndim == 1:
+                gemv = blas.sgemv if self.is_single else blas.dgemv
+                shares = gemv(-1.0, pending.T, columns, trans=1)
+                product = gemv(1.0, pending.T, shares, beta=1.0, y=product, overwrite_y=1)
+            else:
+                product -= pending.T @ (pending @ columns)
+        return product.astype(np.float64, copy=False)
+
+    def quadratic(self, Z: Floats) -> Floats:
+        """Return z'A^-1 z for each row of `Z`, shape (m,)."""
+        values: Floats = np.einsum("ij,ji->i", Z, self.times(Z.T))
+        return values
+
+    def add_row(self, z: Floats) -> tuple[Floats, float] | None:
+        """Add z z' to A; return the old A^-1 z and the pivot 1 + z'A^-1 z.
+
+        Returns None, with nothing changed, if the pivot is so large that the change would cancel
+        most digits.
+        """
+        product = self.times(z)
+        pivot = 1.0 + float(z @ product)
+        # First a bound that is cheap, for it is hardly ever passed.
+        rounding = self.eps * self.largest * float(z @ z)
+        if COMING_MARGIN * rounding >= pivot:
+            rounding = float(self._rounding(z))
+        if not COMING_MARGIN * rounding < pivot < self.limits.largest_pivot:
+            return None
+        np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
+        self.waiting += 1
+        if self.waiting == len(self.pending):
+            self.fold()
+        return product, pivot
+
+    def change(self, Z: Floats, sign: int) -> tuple[Floats, Floats] | None:
+        """Add sign Z'Z to A; return V and R, or None, with nothing changed, if that is unsafe.
+
+        R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T, of the old A^-1; the new one is
+        A^-1 - sign V V'.
+        """
+        self.fold()
+        product = self.times(Z.T)
+        factor, failed = lapack.dpotrf(np.eye(len(Z)) + sign * (Z @ product), lower=1)
+        if failed or not self._is_safe(Z, factor, sign):
+            return None
+        gain: Floats = blas.dtrsm(1.0, factor, product, side=1, lower=1, trans_a=1)
+        self._subtract(gain.T.astype(self.matrix.dtype), sign)
+        return gain, factor
+
+    def fold(self) -> None:
+        """Make all changes that wait."""
+        if self.waiting:
+            self._subtract(self.pending[: self.waiting], 1)
+            self.waiting = 0
+
+    def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
+        syrk = blas.ssyrk if self.is_single else blas.dsyrk
+        syrk(-sign, rows.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
+        self._note_diagonal()
+
+    def _note_diagonal(self) -> None:
+        self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
+        self.largest = float(self.diagonal.max())
+        self.is_at_home = not self.is_single or fits_single(self.diagonal)
+
+    def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
+        """Tell whether pivots are neither extreme nor made of rounding errors."""
+        pivots, rounding = factor.diagonal() ** 2, float(np.max(self._rounding(Z)))
+        if sign > 0:
+            within = COMING_MARGIN * rounding < pivots.min()
+            return bool(within and pivots.max() < self.limits.largest_pivot)
+        return bool(pivots.min() > max(self.limits.smallest_pivot, GOING_MARGIN * rounding))
+
+    def _rounding(self, Z: Floats) -> Floats:
+        """Estimate the rounding error of z'A^-1 z, for one row or several.
+
+        As for errors that are independent: eps times the root of the sum of (P_ij z_i z_j)^2,
+        which is at most eps times the sum of P_ii z_i^2, P being positive definite.
+        """
+        rounding: Floats = self.eps * ((Z * Z) @ self.diagonal)
+        return rounding

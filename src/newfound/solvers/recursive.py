@@ -1,0 +1,372 @@
+"""Weights and leverage, derived from the sums and kept current in fixed time."""
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from newfound.solvers.cholesky import is_definite, regularised, solve
+from newfound.solvers.inverse import COMING_MARGIN, Inverse, fits_single
+from newfound.sums.blas import add_outer, norm, times
+from newfound.sums.gram import Floats, second_moment
+from newfound.sums.labels import Labels
+from newfound.sums.sums import Index, Rows, Statistics, with_room
+
+# Rows learned or forgotten between two measurements of the drift.
+CHECK_EVERY = 256
+# Where among them: not in a step that also folds rows into the inverse or into the sums.
+CHECK_OFFSET = 4
+# How often the drift right after a rebuild may grow before the next.
+DRIFT_GROWTH = 10.0
+# Share of the sum of squares by which sums may miss being positive definite when rows are taken
+# out. What rounding cost them when they were larger comes on top: it is not held against the rows.
+ROUNDING_SLACK = 1e-8
+
+
+# Of the sum of squares that was held since the last rebuild, what is so little that all is rebuilt
+# when no more is left: rounding is measured by what was carried.
+LITTLE = 1e-6
+
+
+class NotTaughtError(ValueError):
+    """What is to be forgotten cannot have been taught."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "cannot forget these rows: without them the sums would be those of no data at all "
+            "(not positive definite), so they were not all taught; the model is left as it was"
+        )
+
+
+class RecursiveSolver:
+    """Ridge weights by the inverse form of recursive least squares.
+
+    Carries A^-1 and the weights W, with A the (centred) gram plus penalty. A row costs one
+    product with A^-1, one rank-one change of it and one of W: O(d^2 + dT), whatever was seen
+    before. A batch of m rows is one rank-m change, through level-3 BLAS. With an intercept, rows
+    are centred as they come, which keeps it exact and out of the penalty.
+
+    Everything here is derived. It is rebuilt from the sums when it is first needed after a large
+    batch, when the penalty changes, and when the measured `drift` passes its limit. The inverse of
+    a model of float32 rows is carried in float32 until that drifts too far; from then on in
+    float64.
+
+    Equivalent to `scipy.linalg.solve(A, B, assume_a="pos")`, and to scikit-learn's `Ridge` on
+    one-hot targets.
+    """
+
+    # _inverse: of X'X - n mean mean' + penalty I. None: all is to be rebuilt.
+    # _weights[t]: column t of that inverse times X'Y - n mean target_mean', for each class.
+    # _intercept: target_mean - W' mean, or zeros without an intercept.
+    # _mean: of the rows, or zeros without an intercept.
+    # All four belong to the same rows as the statistics do, except inside `learn` and `forget`.
+
+    def __init__(self, statistics: Statistics, penalty: float, fit_intercept: bool) -> None:
+        self.statistics = statistics
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.rebuilds = 0
+        self._inverse: Inverse | None = None
+        self._weights = np.zeros((0, 0))
+        self._intercept = np.zeros(0)
+        self._mean = np.zeros(0)
+        self._unchecked = 0
+        self._drift_floor = 0.0
+        self._most_held = 0.0
+        self._since_stiff: int | None = None
+        self._is_rough = False
+        self._inverse_next = False
+        self._single_failed = False
+        self._probes = np.random.default_rng(0)
+
+    @property
+    def masses(self) -> Floats:
+        """What each class weighs in the sums, shape (T,): here its count."""
+        return self.statistics.counts.astype(np.float64)
+
+    @property
+    def weights(self) -> Floats:
+        """Weights, shape (d, T), not recoded; must not be written to."""
+        self._current()
+        return self._weights[: len(self._intercept)].T
+
+    @property
+    def intercept(self) -> Floats:
+        """Intercepts, shape (T,), not recoded; must not be written to."""
+        self._current()
+        return self._intercept
+
+    def leverage(self, X: Rows) -> Floats:
+        """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
+        inverse = self._current()
+        values = inverse.quadratic(X - self._mean)
+        return values + 1 / self.statistics.total if self.fit_intercept else values
+
+    def inverse_times(self, columns: Floats) -> Floats:
+        """Return A^-1 times `columns`, shape (d, k)."""
+        return self._current().times(columns)
+
+    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
+        """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do.
+
+        `labels` are all classes there will be then.
+        """
+        if not self.statistics.total:
+            self._start(X)
+        if self._inverse is None or self._rebuild_is_cheaper(X) or not self._is_writeable():
+            self.discard()
+            return
+        if self._inverse.is_single and not (X.dtype == np.float32 and self._inverse.is_at_home):
+            self.rebuild(single=False)
+        if self.statistics.total:
+            self._watch(len(X))
+        if len(labels) > len(self._intercept):
+            self._weights = with_room(self._weights, len(labels))
+            self._intercept = np.pad(self._intercept, (0, len(labels) - len(self._intercept)))
+        one = len(X) == 1
+        if not (self._learn_row(X, int(index[0])) if one else self._change(X, index, sign=1)):
+            self._single_failed = self._inverse.is_single or self._single_failed
+            self.discard()
+
+    def forget(self, X: Rows, index: Index) -> None:
+        """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
+
+        Raises NotTaughtError, and changes nothing that matters, if that cannot be.
+        """
+        remaining = self.statistics.total - len(X)
+        small = self._is_writeable() and not self._rebuild_is_cheaper(X)
+        if remaining and small and not self._little_would_be_left(X):
+            self._watch(len(X))
+            if self._change(X, index, sign=-1):
+                return
+        if remaining:
+            self._check_definite(X, remaining)
+        self.discard()
+
+    def drop(self, places: Index) -> None:
+        """Take out the columns of classes that have no examples left."""
+        if self._inverse is not None and len(places):
+            self._weights = np.delete(self._weights, places, axis=0)
+            self._intercept = np.delete(self._intercept, places)
+
+    def discard(self) -> None:
+        """Throw away all that is derived; the next question rebuilds it from the sums."""
+        self._inverse, self._is_rough = None, False
+
+    def drift(self) -> float:
+        """Measure how far the carried weights and inverse are from what the sums say.
+
+        The larger of two relative errors along a random combination of the classes' weights: the
+        correction that one step of iterative refinement would make to it, and, in float64, what
+        the inverse of A times A would make of it. Each takes three products with a d x d matrix.
+        """
+        errors = [self._drift_of_weights()]
+        if not self._current().is_single:
+            errors.append(self._drift_of_inverse())
+        return max(errors)
+
+    def _drift_of_weights(self) -> float:
+        W, cross = self.weights, self.statistics.cross
+        mix: Floats = self._probes.standard_normal((W.shape[1],))
+        target = times(cross, mix) - self._sums_mean() * (self.statistics.counts @ mix)
+        correction = self._current().times(target - self._image(times(W, mix)))
+        return norm(correction) / (norm(W) or 1.0)
+
+    def _drift_of_inverse(self) -> float:
+        W = self.weights
+        direction = times(W, self._probes.standard_normal((W.shape[1],)))
+        if not direction.any():  # as long as there is but one class: then any direction will do
+            direction = self._probes.standard_normal(direction.shape)
+        error = self._current().times(self._image(direction)) - direction
+        return norm(error) / norm(direction)
+
+    def rebuild(self, single: bool | None = None) -> Inverse:
+        """Derive everything from the sums, O(d^3); return the inverse.
+
+        In float32 if all rows were, unless that has failed before or `single` says otherwise.
+        """
+        statistics, gram = self.statistics, self.statistics.gram
+        squares = gram.diagonal() / statistics.total
+        solution = solve(gram, statistics.cross, self.masses, self.penalty, self.fit_intercept)
+        matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
+        if single is None:
+            # Not if the leverage of a usual row would be made of rounding errors.
+            rounding = np.finfo(np.float32).eps * (squares @ matrix.diagonal())
+            bearable = COMING_MARGIN * rounding < 1
+            fits = fits_single(matrix.diagonal())
+            single = statistics.dtype == np.float32 and bearable and fits
+            single = single and not self._single_failed
+        self._weights = np.ascontiguousarray(solution.weights.T)
+        self._intercept, self._mean = solution.intercept, solution.mean
+        # Last, for it says that the rest is there.
+        self._inverse = Inverse(matrix, np.float32 if single else np.float64)
+        self.rebuilds += 1
+        self._unchecked, self._since_stiff, self._is_rough = CHECK_OFFSET, None, False
+        self._most_held = 0.0
+        self._drift_floor = self.drift()
+        return self._inverse
+
+    def _start(self, X: Rows) -> None:
+        """Derive everything from no rows at all, in the precision of the first that come."""
+        width = self.statistics.width
+        identity = np.asfortranarray(np.eye(width) / self.penalty)
+        single = X.dtype == np.float32 and not self._single_failed
+        single = single and fits_single(identity.diagonal())
+        self._inverse = Inverse(identity, np.float32 if single else np.float64)
+        self._weights, self._intercept = np.zeros((0, width)), np.zeros(0)
+        self._mean = np.zeros(width)
+        self._unchecked, self._drift_floor, self._most_held = CHECK_OFFSET, 0.0, 0.0
+        self._since_stiff, self._is_rough = None, False
+
+    def _current(self) -> Inverse:
+        """Return the inverse, with weights that are as good as the sums."""
+        if self._inverse is None:
+            return self.rebuild()
+        if self._is_rough:
+            self._refine()
+        return self._inverse
+
+    def _refine(self) -> None:
+        """Take one step of iterative refinement: W += A^-1 (right-hand side - A W)."""
+        assert self._inverse is not None
+        W, statistics = self._weights[: len(self._intercept)].T, self.statistics
+        W = W + self._inverse.times(self._right() - self._image(W))
+        self._weights = np.ascontiguousarray(W.T)
+        self._mean = self._sums_mean()
+        if self.fit_intercept:
+            self._intercept = statistics.counts / statistics.total - self._mean @ W
+        self._is_rough = False
+
+    def _sums_mean(self) -> Floats:
+        if not self.fit_intercept:
+            return np.zeros(self.statistics.width)
+        mean: Floats = self.statistics.cross.sum(axis=1) / self.statistics.total
+        return mean
+
+    def _right(self) -> Floats:
+        """Return the right-hand side of the normal equations, shape (d, T)."""
+        return self.statistics.cross - np.outer(self._sums_mean(), self.statistics.counts)
+
+    def _image(self, columns: Floats) -> Floats:
+        """Return A times `columns`, of shape (d,) or (d, k), from the sums."""
+        mean, n = self._sums_mean(), self.statistics.total
+        image = self.statistics.gram_times(columns) + self.penalty * columns
+        image -= np.multiply.outer(n * mean, mean @ columns)
+        return image
+
+    def _is_writeable(self) -> bool:
+        return bool(
+            self._inverse is not None
+            and self._inverse.is_writeable
+            and self._weights.flags.writeable
+        )
+
+    def _rebuild_is_cheaper(self, X: Rows) -> bool:
+        # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
+        return len(X) > 1 and 3 * len(X) > self.statistics.width
+
+    def _little_would_be_left(self, X: Rows) -> bool:
+        """Tell whether errors, small beside all that is held, would be large beside the rest."""
+        held = sum(gram.trace for gram in self.statistics.grams)
+        self._most_held = max(self._most_held, held)
+        squares = np.einsum("ij,ij->", X, X, dtype=np.float64)
+        return bool(held - squares <= LITTLE * self._most_held)
+
+    def _watch(self, coming: int) -> None:
+        """Before rows come or go: rebuild if what is carried is no longer good enough."""
+        inverse = self._current()
+        if self._since_stiff is not None:
+            # Stiff changes leave errors in the inverse that no later change mends. Weights are
+            # refined meanwhile; once d rows have come without another, all is rebuilt.
+            self._since_stiff += coming
+            if self._since_stiff > self.statistics.width:
+                self.rebuild()
+            return
+        self._unchecked += coming
+        if self._unchecked < CHECK_EVERY:
+            return
+        self._unchecked = 0
+        # Weights and inverse by turns, so that no step waits for both.
+        of_inverse = self._inverse_next and not inverse.is_single
+        drift = self._drift_of_inverse() if of_inverse else self._drift_of_weights()
+        self._inverse_next = not self._inverse_next
+        # On badly conditioned sums no solver does much better than right after a rebuild.
+        floor = 0.0 if inverse.is_single else DRIFT_GROWTH * self._drift_floor
+        if drift > max(inverse.limits.drift, floor):
+            self._single_failed = inverse.is_single or self._single_failed
+            self.rebuild()
+
+    def _note_pivot(self, pivot: float) -> None:
+        assert self._inverse is not None
+        if pivot > self._inverse.limits.stiff_pivot:
+            self._since_stiff = 0
+        self._is_rough = self._since_stiff is not None
+
+    def _check_definite(self, X: Rows, remaining: int) -> None:
+        gram = self.statistics.gram
+        slack = ROUNDING_SLACK * gram.trace() + self.statistics.rounding
+        gram -= second_moment(X)
+        mean = np.zeros(len(gram))
+        if self.fit_intercept:
+            gone = X.sum(axis=0, dtype=np.float64)
+            mean = (self.statistics.cross.sum(axis=1) - gone) / remaining
+        if not is_definite(regularised(gram, mean, remaining, self.penalty + slack)):
+            raise NotTaughtError
+
+    def _learn_row(self, X: Rows, label: int) -> bool:
+        """Take in one row: what `_change` does for many, without its detours."""
+        assert self._inverse is not None
+        before = self.statistics.total
+        after = before + 1
+        weights = self._weights[: len(self._intercept)]
+        row = X[0].astype(np.float64, copy=False)
+        error = -times(weights, row) - self._intercept
+        error[label] += 1
+        # Without an intercept the mean is zero and stays so.
+        z = row - self._mean
+        root = (before / after) ** 0.5 if self.fit_intercept else 1.0
+        added = self._inverse.add_row(root * z)
+        if added is None:
+            return False
+        gain, pivot = added
+        step = (root / pivot) * error
+        add_outer(weights, step, gain)
+        if self.fit_intercept:
+            self._mean = self._mean + z / after
+            self._intercept = self._intercept + error / after - (self._mean @ gain) * step
+        self._note_pivot(pivot)
+        return True
+
+    def _change(self, X: Rows, index: Index, sign: int) -> bool:
+        """Add (sign 1) or take out (sign -1) rows; False, with nothing changed, if that is unsafe.
+
+        With Z the rows and E the errors of their predictions, the new matrix is A + sign Z'Z, so
+        W += sign V R^-1 E, where R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T. With an
+        intercept, the mean moves too: then rows are seen from the old mean, and both Z and E
+        lose a share of their own mean, which multiplies them by a square root of I - sign 11'/n
+        (docs/mathematics.md).
+        """
+        assert self._inverse is not None
+        before, m = self.statistics.total, len(X)
+        after = before + sign * m
+        weights = self._weights[: len(self._intercept)].T
+        errors = -(X @ weights + self._intercept)
+        errors[np.arange(m), index] += 1
+        Z, E, shift = np.asarray(X, dtype=np.float64), errors, np.zeros(self.statistics.width)
+        if self.fit_intercept:
+            Z = Z - self._mean
+            shift = sign * Z.sum(axis=0) / after
+            share = 1 - np.sqrt(before / after)
+            Z, E = Z - share * Z.mean(axis=0), E - share * E.mean(axis=0)
+        changed = self._inverse.change(Z, sign)
+        if changed is None:
+            return False
+        gain, factor = changed
+        pivot = float(max(1.0, factor.diagonal().max() ** 2, factor.diagonal().min() ** -2))
+        self._note_pivot(pivot)
+        step = blas.dtrsm(sign, factor, E, lower=1)
+        weights += gain @ step
+        if self.fit_intercept:
+            self._mean = self._mean + shift
+            self._intercept = (
+                self._intercept + sign * errors.sum(axis=0) / after - (self._mean @ gain) @ step
+            )
+        return True

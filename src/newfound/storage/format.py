@@ -1,0 +1,229 @@
+"""What a model file looks like: one safetensors file with sums, labels and parameters."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from newfound.common.files import open_regular, write_whole
+from newfound.features.vectors import Identity
+from newfound.storage.checks import (
+    LARGEST_HEADER,
+    check_definite,
+    check_labels,
+    check_numbers,
+    check_rows,
+    require,
+)
+from newfound.storage.checks import ModelFileError as ModelFileError
+from newfound.sums.labels import as_labels
+from newfound.sums.sums import Statistics
+
+FORMAT = 1
+_KEY = "newfound"
+_SELECTION, _MEMORY = "selection.", "memory."
+_NO_DIGEST = "0" * 64
+
+
+class Contents(NamedTuple):
+    """What a model file holds."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    statistics: Statistics
+    feature_names: list[str] | None
+    extractor: Identity | None = None
+    selection: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what selection keeps, if any
+    memory: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what a recogniser keeps, if any
+
+
+def write(path: str | os.PathLike[str], contents: Contents) -> None:
+    """Write a model file whole or not at all: to a temporary file, synced, then renamed.
+
+    The checksum is the SHA-256 of the whole file with the digest itself taken as zeros. What
+    `read` would refuse is not written: ValueError is raised, and an older file stays as it is.
+    """
+    statistics = contents.statistics
+    header = {
+        "sha256": _NO_DIGEST,  # first, so that its place is the first where it could be
+        "format": FORMAT,
+        "estimator": contents.estimator,
+        "parameters": contents.parameters,
+        "feature_names": contents.feature_names,
+        "extractor": None if contents.extractor is None else contents.extractor.to_json(),
+        "labels": statistics.labels.tolist(),
+        "label_type": statistics.labels.dtype.str,
+        "per_class": statistics.per_class,
+        "dtype": None if statistics.dtype is None else statistics.dtype.str,
+    }
+    # One key only: safetensors does not keep the order of several, and files must be repeatable.
+    metadata = {_KEY: json.dumps(header, allow_nan=False)}
+    tensors = _tensors(statistics)
+    try:
+        check_labels(header)
+        check_numbers(header, tensors)
+        for prefix, more in ((_SELECTION, contents.selection), (_MEMORY, contents.memory)):
+            tensors |= {prefix + name: tensor for name, tensor in more.items()}
+        data = bytearray(safetensors.numpy.save(tensors, metadata))
+        require(_header_length(data, len(data)) > 0, "labels and names")
+    except ModelFileError as error:
+        raise ValueError(
+            f"{os.fspath(path)}: not written, for it could not be read again "
+            f"({error}); what was taught or merged last was too large"
+        ) from error
+    place = _digest_place(data, _NO_DIGEST)
+    data[place : place + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
+    write_whole(path, data)
+
+
+def read(path: str | os.PathLike[str]) -> Contents:
+    """Read a model file; raise ModelFileError if a single byte of it is not as written.
+
+    Nor are numbers taken that no teaching could have led to. Nothing is allocated that is much
+    larger than the file.
+    """
+    try:
+        with open_regular(path) as file:
+            data = _whole(file)
+        header = _verified_header(data)
+        tensors = safetensors.numpy.load(data)
+        selection, memory = (_taken(tensors, prefix) for prefix in (_SELECTION, _MEMORY))
+        statistics = _statistics(header, tensors)
+        names = header["feature_names"]
+        if names is not None:
+            require(isinstance(names, list) and len(names) == statistics.width, "feature names")
+            require(all(isinstance(name, str) for name in names), "feature names")
+        require(isinstance(header["estimator"], str), "types")
+        extractor = header.get("extractor")  # files of the first days have none
+        return Contents(
+            header["estimator"],
+            header["parameters"],
+            statistics,
+            names,
+            None if extractor is None else Identity.from_json(extractor),
+            selection,
+            memory,
+        )
+    except OSError:
+        raise
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+    except Exception as error:  # whatever a file that is not ours makes the parsers do
+        raise ModelFileError(
+            f"{os.fspath(path)}: not a model file, or damaged ({type(error).__name__})"
+        ) from error
+
+
+def _taken(tensors: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the tensors whose names begin with `prefix`, without it, and take them out."""
+    names = sorted(name for name in tensors if name.startswith(prefix))
+    return {name.removeprefix(prefix): tensors.pop(name) for name in names}
+
+
+def _whole(file: BinaryIO) -> bytes:
+    """Return the bytes of a file, of which no more are read than it takes to see it is no model."""
+    size = os.fstat(file.fileno()).st_size
+    start = file.read(9)
+    length = _header_length(start, size)
+    start += file.read(length - 1)
+    tensors = [each for name, each in json.loads(start[8:]).items() if name != "__metadata__"]
+    if 8 + length + max((each["data_offsets"][1] for each in tensors), default=0) != size:
+        raise ModelFileError("not a model file, or cut short")
+    return start + file.read(size - len(start))
+
+
+def _header_length(start: bytes | bytearray, size: int) -> int:
+    """Return how long the header of a file is that begins so and has `size` bytes."""
+    length = int.from_bytes(start[:8], "little")
+    if len(start) < 9 or start[8:9] != b"{" or length > min(size - 8, LARGEST_HEADER):
+        raise ModelFileError("not a model file, or cut short")
+    return length
+
+
+def _digest_place(data: bytes | bytearray, digest: str) -> int:
+    mark = b'\\"sha256\\": \\"'
+    return data.index(mark + digest.encode()) + len(mark)
+
+
+def _verified_header(data: bytes) -> dict[str, Any]:
+    length = _header_length(data, len(data))
+    header: dict[str, Any] = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][_KEY])
+    require(type(header["format"]) is int and header["format"] >= 1, "format and contents")
+    if header["format"] > FORMAT:
+        raise ModelFileError(
+            f"written in format {header['format']}, but this version of newfound reads up to "
+            f"{FORMAT}: upgrade newfound"
+        )
+    digest = header["sha256"]
+    place = _digest_place(data, digest)
+    expected = hashlib.sha256(data[:place])
+    expected.update(_NO_DIGEST.encode())
+    expected.update(memoryview(data)[place + len(digest) :])
+    if expected.hexdigest() != digest:
+        raise ModelFileError("damaged: its contents do not agree with its checksum")
+    return header
+
+
+def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
+    folded = [gram.settled() for gram in statistics.grams if gram.sums is not None]
+    width = statistics.width
+    packed = [lapack.dtrttp(gram.sums, uplo="L")[0] for gram in folded]
+    rows = [
+        np.zeros((0, width)) if g.sums is not None else g.waiting_rows for g in statistics.grams
+    ]
+    cross, dropped = statistics.cross_parts
+    # Rows that came as float32 are that still, to the last bit.
+    held_as = np.float64 if statistics.dtype is None else statistics.dtype
+    return {
+        "counts": statistics.counts,
+        "cross": cross,
+        "cross_dropped": dropped,
+        "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
+        "gram_dropped": np.array([gram.dropped for gram in folded]).reshape(-1, width),
+        "gram_folds": np.array([gram.folds for gram in folded], dtype=np.int64),
+        "gram_peak": np.array([gram.highest for gram in folded], dtype=np.float64),
+        "gram_is_folded": np.array(
+            [gram.sums is not None for gram in statistics.grams], dtype=bool
+        ),
+        "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
+        "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
+    }
+
+
+def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Statistics:
+    check_labels(header)
+    labels = as_labels(np.array(header["labels"], dtype=header["label_type"]))
+    require(labels.dtype.str == header["label_type"], "labels")
+    require(labels.tolist() == header["labels"], "labels")
+    require(list(map(type, labels.tolist())) == list(map(type, header["labels"])), "labels")
+    require(len(set(header["labels"])) == len(labels), "labels")
+    check_numbers(header, tensors)
+
+    counts, width = tensors["counts"], tensors["cross"].shape[1]
+    statistics = Statistics(width, header["per_class"])
+    dtype = np.dtype(header["dtype"])
+    statistics.restore(labels, counts, tensors["cross"], tensors["cross_dropped"], dtype)
+    parts = [tensors[name] for name in ("gram", "gram_dropped", "gram_folds")]
+    matrices = zip(*parts, strict=True)
+    peaks = iter(tensors["gram_peak"].tolist() if "gram_peak" in tensors else ())
+    ends = np.cumsum(tensors["rows_held"])
+    for place, gram in enumerate(statistics.grams):
+        if tensors["gram_is_folded"][place]:
+            packed, dropped, folds = next(matrices)
+            full, _ = lapack.dtpttr(width, packed, uplo="L")
+            lower = np.asfortranarray(np.tril(full))
+            gram.restore(lower, dropped.copy(), int(folds), next(peaks, 0.0))
+        else:
+            rows = tensors["rows"][ends[place] - tensors["rows_held"][place] : ends[place]]
+            gram.add(rows)
+            mine = slice(place, place + 1) if statistics.per_class else slice(None)
+            check_rows(rows, tensors["cross"][mine], tensors["cross"])
+    check_definite(statistics, has_peaks="gram_peak" in tensors)
+    return statistics

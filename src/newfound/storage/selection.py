@@ -1,0 +1,110 @@
+"""A selector as arrays, for the model file."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.selection.holdout import HeldBack
+from newfound.selection.schedule import Occasion, Schedule
+from newfound.selection.selector import Selector
+from newfound.solvers.settings import SelectionSettings
+from newfound.sums.sums import Statistics
+
+# More examples than anyone can show, and fewer than 64 bits count.
+_MANY = 2**53
+# Squares of rows stay below this, as those of rows that are taught do.
+_LARGEST_SQUARE = 1e290
+
+
+def packed(
+    selector: Selector, statistics: Statistics, settings: SelectionSettings
+) -> dict[str, NDArray[Any]]:
+    """Return everything a selector holds as arrays.
+
+    Left out are work that is not finished, and what was found out about other candidates than
+    there are now.
+    """
+    names, held, key = statistics.labels.tolist(), selector.held, selector.key(settings)
+    rows, index = held.stacked(statistics.labels, statistics.width)
+    arrays = {
+        "held_rows": rows.astype(statistics.dtype or np.float64),
+        "held_class": index.astype(np.int64),
+        "shown": np.array([held.shown.get(label, 0) for label in names], dtype=np.int64),
+        "offered": np.array([held.offered.get(label, 0) for label in names], dtype=np.int64),
+        "scale": np.array([selector.scale]),
+        "scaled_at": np.array([selector.scaled_at], dtype=np.int64),
+    }
+    if selector.plain is not None:
+        arrays["plain"] = np.array(selector.plain, dtype=np.int64)
+    tests, hits = selector.progress.tests, selector.progress.hits
+    if tests and selector.progress_key == key:
+        nothing = np.zeros((len(key.penalties), len(key.recodings)))
+        arrays["tests"] = np.array([tests.get(label, 0.0) for label in names])
+        arrays["hits"] = np.array([hits.get(label, nothing) for label in names])
+    schedule = selector.schedule
+    if schedule is not None and schedule.key == key:
+        arrays["occasion"] = np.array(schedule.occasion, dtype=np.int64)
+        for name in ("ladder", "table", "rare", "others"):
+            arrays[name] = getattr(schedule, name)
+    return arrays
+
+
+def unpacked(
+    arrays: dict[str, NDArray[Any]], statistics: Statistics, settings: SelectionSettings
+) -> Selector:
+    """Return the selector that `packed` was asked of, or raise ValueError or KeyError."""
+    T, names = statistics.n_classes, statistics.labels.tolist()
+
+    def take(name: str, *shape: int, whole: bool = False, most: float = np.inf) -> NDArray[Any]:
+        array = arrays[name]
+        _require(array.dtype == (np.int64 if whole else np.float64) and array.shape == shape)
+        _require(bool(np.isfinite(array).all() and (array >= 0).all() and (array <= most).all()))
+        return array
+
+    V = len(arrays["held_rows"])
+    rows = arrays["held_rows"]
+    _require(rows.dtype in (np.float64, statistics.dtype) and rows.shape == (V, statistics.width))
+    _require(bool(np.isfinite(rows).all()))
+    _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
+    index = take("held_class", V, whole=True, most=T - 1)
+    _require(bool(statistics.counts[index].all()))
+    shown, offered = (take(name, T, whole=True, most=_MANY) for name in ("shown", "offered"))
+
+    held = HeldBack(settings.random_state)
+    held.shown = dict(zip(names, shown.tolist(), strict=True))
+    held.offered = dict(zip(names, offered.tolist(), strict=True))
+    for row, place in zip(rows.astype(statistics.dtype or np.float64), index, strict=True):
+        held.rows.setdefault(names[place], []).append(row)
+
+    selector = Selector(held, float(take("scale", 1, most=_LARGEST_SQUARE)[0]))
+    selector.scaled_at = int(take("scaled_at", 1, whole=True, most=_MANY)[0])
+    key = selector.key(settings)
+    K, A = len(key.penalties), len(key.recodings)
+    if "plain" in arrays:
+        total, place = take("plain", 2, whole=True, most=_MANY).tolist()
+        _require(place < K and total > 0)
+        selector.plain = total, place
+    if "tests" in arrays:
+        tests, hits = take("tests", T, most=_MANY), take("hits", T, K, A, most=_MANY)
+        selector.progress_key = key
+        for label, number, passed in zip(names, tests.tolist(), hits, strict=True):
+            if number:
+                _require(number >= 0.5 and bool((passed <= number).all()))
+                selector.progress.tests[label] = number
+                selector.progress.hits[label] = passed.copy()
+    if "occasion" in arrays:
+        occasion = Occasion(*take("occasion", 3, whole=True, most=_MANY).tolist())
+        M, C = arrays["table"].shape[0], arrays["table"].shape[-1]
+        ladder = take("ladder", M, most=_MANY)
+        _require(min(occasion) > 0 and C > 0 and M > 0)
+        _require(ladder[0] >= 1 and bool((np.diff(ladder) > 0).all()))
+        table = take("table", M, K, A, C, most=1.0)
+        parts = (take(name, M, K, A, most=1.0) for name in ("rare", "others"))
+        selector.schedule = Schedule(key, occasion, ladder, table, *parts)
+    return selector
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise ValueError("what its selection kept does not fit together")

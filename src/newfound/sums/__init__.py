@@ -1,0 +1,1 @@
+"""The truth: sums over everything taught; add, remove, merge."""
