@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 import newfound as package
 from tests.command_line import Done, newfound, write_pictures
 
-PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 SOURCE = str(Path(package.__file__).parent.parent)
 # Runs commands, given as JSON, one after the other; prints how each ended.
 COMMANDS = """

@@ -18,7 +18,7 @@ from PIL import Image
 from newfound import IncrementalRidgeClassifier, load
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, on_terminal, picture, write_pictures
-from tests.test_features import small_network
+from tests.features.test_extractors import small_network
 
 teach_module: Any = sys.modules["newfound.cli.teach"]
 THINGS = ("cup", "mug", "pot")
