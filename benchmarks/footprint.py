@@ -20,7 +20,7 @@ def held_bytes(thing: Any) -> int:
     if isinstance(thing, list | tuple):
         return sum(map(held_bytes, thing))
     if type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__"):
-        return sum(held_bytes(value) for name, value in vars(thing).items() if name != "statistics")
+        return sum(held_bytes(value) for name, value in vars(thing).items() if name != "sums")
     return 0
 
 

@@ -149,7 +149,7 @@ def test_every_example_is_learned_or_held_back_and_the_answer_is_ridge(
     ridge = Ridge(model.penalty_, fit_intercept=parameters.get("fit_intercept", True))
     ridge.fit(learned, targets, sample_weight=weights)
     solver, factors = model._answering()
-    order = model._statistics.order
+    order = model._sums.order
     np.testing.assert_allclose(solver.weights.T[order], ridge.coef_, atol=1e-8)
     np.testing.assert_allclose(model.coef_, ridge.coef_ * factors[order, None], atol=1e-8)
 
@@ -178,7 +178,7 @@ def test_how_a_stream_is_cut_does_not_matter(
     for rows, labels in zip(np.split(X, sorted(cuts)), np.split(y, sorted(cuts)), strict=True):
         parts.partial_fit(rows, labels)
     np.testing.assert_array_equal(whole.class_count_, parts.class_count_)
-    one, other = (sums.cross[:, sums.order] for sums in (whole._statistics, parts._statistics))
+    one, other = (sums.cross[:, sums.order] for sums in (whole._sums, parts._sums))
     np.testing.assert_allclose(one, other, atol=1e-10)
     held = [
         sorted((label, *row) for row, label in zip(*model._held_rows(), strict=True))
@@ -234,10 +234,10 @@ def test_forgetting_takes_from_where_it_is(parameters: dict[str, Any]) -> None:
     held, labels = model._held_rows()
     sums = {t: X[left][y[left] == t].sum(axis=0) for t in counts}
     for place, t in enumerate(model.classes_):
-        ours = model._statistics.cross[:, place] + held[labels == t].sum(axis=0)
+        ours = model._sums.cross[:, place] + held[labels == t].sum(axis=0)
         np.testing.assert_allclose(ours, sums[t], atol=1e-9)
     model.forget(X[left], y[left])
-    assert not hasattr(model, "_statistics")
+    assert not hasattr(model, "_sums")
     assert model.partial_fit(X[:3], y[:3]).n_samples_seen_ == 3
 
 
@@ -285,7 +285,7 @@ def test_merging_is_the_union_for_either_kind() -> None:
             t: np.sum(y == t) for t in np.unique(y)
         }
         rows, _ = one._held_rows()
-        total = one._statistics.cross.sum(axis=1) + rows.sum(axis=0)
+        total = one._sums.cross.sum(axis=1) + rows.sum(axis=0)
         np.testing.assert_allclose(total, X.sum(axis=0), atol=1e-9)
         assert one.score(X, y) > 0.5
         fresh = first().merge(one)
@@ -363,7 +363,7 @@ def test_a_failure_half_way_leaves_everything_as_it_was(
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("newfound.sums.sums.Statistics.add", fail)
+    monkeypatch.setattr("newfound.sums.sums.Sums.add", fail)
     with pytest.raises(MemoryError):
         model.partial_fit(X[:30] + 1, ["plate"] * 30)
     monkeypatch.undo()

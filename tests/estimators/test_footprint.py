@@ -19,7 +19,7 @@ def held_bytes(thing: Any) -> int:
     if isinstance(thing, list | tuple):
         return sum(map(held_bytes, thing))
     if hasattr(thing, "__dict__") and type(thing).__module__.startswith("newfound"):
-        kept = {name: value for name, value in vars(thing).items() if name != "statistics"}
+        kept = {name: value for name, value in vars(thing).items() if name != "sums"}
         return sum(map(held_bytes, kept.values()))
     return 0
 

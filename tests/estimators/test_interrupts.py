@@ -8,7 +8,7 @@ import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.solvers.grid import Candidates
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(240, 6)), RNG.choice(["a", "b", "c", "d"], 240)
@@ -55,7 +55,7 @@ def test_a_class_is_renamed_whole_or_not_at_all(
 ) -> None:
     model = make().fit(X, Y)
     model.predict(X)
-    interrupt_after(monkeypatch, Statistics, "rename")
+    interrupt_after(monkeypatch, Sums, "rename")
     with pytest.raises(KeyboardInterrupt):
         model.rename_class("a", new)
     assert_whole(model, counts(np.where(Y == "a", new, Y)))
@@ -80,7 +80,7 @@ def test_a_class_is_forgotten_whole_or_not_at_all(
 ) -> None:
     model = make().fit(X, Y)
     model.predict(X)
-    interrupt_after(monkeypatch, Statistics, "drop")
+    interrupt_after(monkeypatch, Sums, "drop")
     with pytest.raises(KeyboardInterrupt):
         model.forget_class("a")
     assert_whole(model, counts(Y[Y != "a"]))
@@ -94,7 +94,7 @@ def test_what_a_signals_handler_asks_in_the_middle_leaves_no_trace(
     """The lock lets it in, for it is of the same thread."""
     model = make().fit(X[:120], Y[:120])
     method = "add" if call == "partial_fit" else "prepare_removal"
-    original, refused = getattr(Statistics, method), []
+    original, refused = getattr(Sums, method), []
 
     def asked_first(*args: Any) -> Any:
         with pytest.raises(RuntimeError, match="in this very thread"):
@@ -107,7 +107,7 @@ def test_what_a_signals_handler_asks_in_the_middle_leaves_no_trace(
         return original(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Statistics, method, asked_first)
+        patch.setattr(Sums, method, asked_first)
         if call == "partial_fit":
             model.partial_fit(X[120:], Y[120:])
         else:

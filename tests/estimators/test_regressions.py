@@ -19,8 +19,7 @@ import newfound
 from newfound import IncrementalRidgeClassifier, ModelFileError
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
-from newfound.sums import gram
-from newfound.sums import sums as statistics
+from newfound.sums import gram, sums
 from newfound.sums.gram import Gram
 from tests.streams import assert_same_scores
 
@@ -264,7 +263,7 @@ def test_a_failure_while_folding_leaves_the_sums_whole(
     model = IncrementalRidgeClassifier().fit(X, Y)
     for i in range(32):
         model.partial_fit(X[i : i + 1], Y[i : i + 1])
-    model._statistics.grams[0].folds = 4  # so that a strip is due to be settled
+    model._sums.grams[0].folds = 4  # so that a strip is due to be settled
     before = state(copy.deepcopy(model), tmp_path)
 
     def fail(*_: Any) -> None:
@@ -301,7 +300,7 @@ def test_a_failure_while_two_classes_become_one_leaves_both(
 
         with monkeypatch.context() as patch:
             patch.setattr(gram, "add_exactly", fail_later)
-            patch.setattr(statistics, "add_exactly", fail_later)
+            patch.setattr(sums, "add_exactly", fail_later)
             with pytest.raises(MemoryError):
                 model.rename_class("a", "b")
         assert state(model, tmp_path) == before

@@ -164,8 +164,8 @@ def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
     one, other = recogniser.model, rest.model
     kept, others = (np.asarray(model._held_rows()[0], dtype=float) for model in (one, other))
     np.testing.assert_allclose(
-        np.tril(one._statistics.gram + kept.T @ kept),
-        np.tril(other._statistics.gram + others.T @ others),
+        np.tril(one._sums.gram + kept.T @ kept),
+        np.tril(other._sums.gram + others.T @ others),
         atol=1e-4,
     )
 
@@ -237,7 +237,7 @@ def test_a_lesson_leaves_the_choice_alone_until_it_is_settled() -> None:
 def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
     for lean in (True, False):
         taught(lean=lean).save(tmp_path / "m")
-        assert Recogniser.load(tmp_path / "m").model._statistics.per_class is not lean
+        assert Recogniser.load(tmp_path / "m").model._sums.per_class is not lean
 
 
 @pytest.mark.parametrize("m", [4, 30])
@@ -295,7 +295,7 @@ def test_any_model_becomes_a_recogniser_that_remembers_nothing(tmp_path: Path) -
 def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     recogniser = taught()
     contents = recogniser.model._contents()
-    good = recogniser.memory.packed(contents.statistics.labels.tolist())
+    good = recogniser.memory.packed(contents.sums.labels.tolist())
     for bad in (
         {"class": good["class"] + 3},
         {"class": good["class"] - 1},

@@ -8,7 +8,7 @@ from newfound.selection.holdout import HeldBack
 from newfound.selection.schedule import Key, Occasion, Work
 from newfound.solvers.grid import Candidates
 from newfound.solvers.recursive import RecursiveSolver
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 
 WIDTH, PENALTIES, RECODINGS = 5, (2.0, 20.0), (0.0, 0.5, 1.0)
 
@@ -24,12 +24,12 @@ def test_a_schedule_equals_one_worked_out_the_long_way(intercept: bool, pretende
         [mean + rng.normal(size=(n, WIDTH)) for mean, n in zip(means, counts, strict=True)]
     )
     y = np.repeat(labels, counts)
-    statistics = Statistics(WIDTH)
-    statistics.add(X, *statistics.locate(y))
+    sums = Sums(WIDTH)
+    sums.add(X, *sums.locate(y))
     held = HeldBack(seed=1)
     for label, mean in zip(labels[:4], means, strict=False):
         held.rows[label] = list(mean + rng.normal(size=(9, WIDTH)))
-    candidates = Candidates([RecursiveSolver(statistics, p, intercept) for p in PENALTIES])
+    candidates = Candidates([RecursiveSolver(sums, p, intercept) for p in PENALTIES])
     key = Key(PENALTIES, RECODINGS, None, intercept)
     work = Work(key, Occasion(198, 4, pretended), labels[:4], held, 45)
     while not work.is_done:

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from newfound.selection.what_if import Basis, Pretence, pretended_scores
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 from tests import oracles
 
 Floats = NDArray[np.float64]
@@ -18,16 +18,16 @@ WIDTH, T = 6, 4
 
 
 def taught(X: Floats, y: Any, penalty: float, intercept: bool, weight: Any = None) -> Any:
-    statistics = Statistics(X.shape[1], per_class=weight is not None)
-    statistics.add(X, *statistics.locate(np.asarray(y)))
+    sums = Sums(X.shape[1], per_class=weight is not None)
+    sums.add(X, *sums.locate(np.asarray(y)))
     if weight is None:
-        return RecursiveSolver(statistics, penalty, intercept)
-    return RebalancedSolver(statistics, penalty, intercept, weight)
+        return RecursiveSolver(sums, penalty, intercept)
+    return RebalancedSolver(sums, penalty, intercept, weight)
 
 
 def basis_of(solver: Any, probes: Floats, few: list[Floats]) -> Basis:
-    statistics = solver.statistics
-    means = statistics.cross / statistics.counts
+    sums = solver.sums
+    means = sums.cross / sums.counts
     U = np.column_stack([means, *(rows.mean(axis=0) for rows in few)])
     directions = solver.inverse_times(U)
     return Basis(directions.T @ probes.T, U.T @ directions)
@@ -68,7 +68,7 @@ def test_pretending_is_teaching_where_classes_scatter_alike(
         intercept,
         weight,
     )
-    order = np.argsort(really.statistics.labels)
+    order = np.argsort(really.sums.labels)
     expected = (probes @ really.weights + really.intercept)[:, order]
     np.testing.assert_allclose(masses, really.masses[order])
     np.testing.assert_allclose(scores.T, expected, atol=1e-10)
@@ -103,7 +103,7 @@ def test_on_digits_pretending_agrees_closely_with_teaching(few: int) -> None:
         X_few = np.concatenate([X[train][kept], rows])
         y_few = np.concatenate([y[train][kept], np.full(few, rare)])
         W, b = oracles.ridge(X_few, oracles.one_hot(y_few, np.arange(10)), 50.0)
-        order_of = np.argsort(solver.statistics.labels)
+        order_of = np.argsort(solver.sums.labels)
         ours, theirs = scores.T[:, order_of], X[test] @ W + b
         factors = oracles.recode(masses[order_of], 0.7)
         agree.append(np.mean((ours * factors).argmax(1) == (theirs * factors).argmax(1)))

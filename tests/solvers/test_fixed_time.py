@@ -71,7 +71,7 @@ def test_the_rows_kept_are_bounded() -> None:
     most = 0
     for seed in range(20):
         stream(model, 50, seed)
-        (gram,) = model._statistics.grams
+        (gram,) = model._sums.grams
         most = max(most, len(gram.rows))
     solver = model._solver
     assert isinstance(solver, RecursiveSolver)

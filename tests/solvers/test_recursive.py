@@ -10,26 +10,26 @@ from newfound import IncrementalRidgeClassifier
 from newfound.solvers.cholesky import factorise
 from newfound.solvers.inverse import LIMITS
 from newfound.solvers.recursive import CHECK_EVERY, RecursiveSolver
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 from tests import oracles
 
 
 class Taught:
-    """Statistics and their solver, moved together as the estimator moves them."""
+    """Sums and their solver, moved together as the estimator moves them."""
 
     def __init__(self, width: int, penalty: float = 1.0, fit_intercept: bool = True) -> None:
-        self.statistics = Statistics(width)
-        self.solver = RecursiveSolver(self.statistics, penalty, fit_intercept)
+        self.sums = Sums(width)
+        self.solver = RecursiveSolver(self.sums, penalty, fit_intercept)
 
     def learn(self, X: NDArray[Any], y: NDArray[Any]) -> None:
-        index, labels = self.statistics.locate(y)
+        index, labels = self.sums.locate(y)
         self.solver.learn(X, index, labels)
-        self.statistics.add(X, index, labels)
+        self.sums.add(X, index, labels)
 
     def forget(self, X: NDArray[Any], y: NDArray[Any]) -> None:
-        index, _ = self.statistics.locate(y)
+        index, _ = self.sums.locate(y)
         self.solver.forget(X, index)
-        self.solver.drop(self.statistics.remove(X, index))
+        self.solver.drop(self.sums.remove(X, index))
 
 
 def sample(rows: int, width: int, classes: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -45,7 +45,7 @@ def test_blocks_are_carried_without_rebuilding(size: int, fit_intercept: bool) -
     for start in range(0, len(X), size):
         both.learn(X[start : start + size], y[start : start + size])
     assert both.solver.rebuilds == 0
-    labels = both.statistics.labels
+    labels = both.sums.labels
     W, b = oracles.ridge(X, oracles.one_hot(y, labels), 0.3, fit_intercept)
     np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
     np.testing.assert_allclose(both.solver.intercept, b, atol=1e-12)
@@ -63,7 +63,7 @@ def test_a_large_batch_is_left_to_the_sums() -> None:
     both = Taught(20)
     both.learn(X, y)
     assert both.solver.rebuilds == 0
-    W, _ = oracles.ridge(X, oracles.one_hot(y, both.statistics.labels), 1.0)
+    W, _ = oracles.ridge(X, oracles.one_hot(y, both.sums.labels), 1.0)
     np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
     assert both.solver.rebuilds == 1
 
@@ -110,7 +110,7 @@ def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
             both.learn(X[i : i + 1], y[i : i + 1])
             if i >= window:
                 both.forget(X[i - window : i - window + 1], y[i - window : i - window + 1])
-        targets = oracles.one_hot(y[-window:], both.statistics.labels)
+        targets = oracles.one_hot(y[-window:], both.sums.labels)
         W, _ = oracles.ridge(X[-window:], targets, 0.05)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)
         inverse = both.solver._inverse

@@ -66,12 +66,12 @@ def test_examples_are_held_as_they_are_up_to_half_the_width_and_then_summed() ->
     width = 200
     model = IncrementalRidgeClassifier(class_weight="balanced")
     model.partial_fit(rng.normal(size=(width // 2, width)), ["few"] * (width // 2))
-    (gram,) = model._statistics.grams
-    assert gram.sums is None
+    (gram,) = model._sums.grams
+    assert gram.matrix is None
     assert gram.nbytes <= 8 * width * width / 2
     for _ in range(200):
         model.partial_fit(rng.normal(size=(1, width)), ["few"])
-    assert gram.sums is not None
+    assert gram.matrix is not None
     assert gram.nbytes < 8 * width * width * 1.2
 
 

@@ -479,12 +479,12 @@ def test_what_could_not_be_loaded_is_not_written_and_the_old_file_stays(
     model.save(path)
     before = path.read_bytes()
     if part == "gram":
-        assert model._statistics.grams[0].sums is not None
-        model._statistics.grams[0].sums *= 1e305
+        assert model._sums.grams[0].matrix is not None
+        model._sums.grams[0].matrix *= 1e305
     elif part == "cross":
-        model._statistics._cross *= 1e200
+        model._sums._cross *= 1e200
     elif part == "counts":
-        model._statistics.counts = model._statistics.counts + 2**52
+        model._sums.counts = model._sums.counts + 2**52
     else:
         model._selector.held.shown["a"] = 2**53 + 1
     with pytest.raises(ValueError, match=r"could not be read again|does not fit together"):

@@ -26,7 +26,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     with changing(model, wait, talk) as change:
         recogniser = opened(model)
         named = recogniser.label(label)
-        if not recogniser.model._statistics.per_class:
+        if not recogniser.model._sums.per_class:
             raise ValueError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"

@@ -27,7 +27,7 @@ from newfound.storage import format as file_format
 from newfound.sums.blas import times
 from newfound.sums.gram import Floats
 from newfound.sums.labels import Labels, as_labels, join_labels
-from newfound.sums.sums import Counts, Index, Rows, Statistics
+from newfound.sums.sums import Counts, Index, Rows, Sums
 
 Solver = RecursiveSolver | RebalancedSolver
 
@@ -47,7 +47,7 @@ class Scored(NamedTuple):
 class Taught(NamedTuple):
     """What another model was taught, copied so that it may go on learning."""
 
-    statistics: Statistics
+    sums: Sums
     rows: Rows  # taught, but not part of the sums
     labels: Labels  # theirs
     feature_names: list[str] | None
@@ -117,10 +117,10 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     array(['cup', 'mug'], dtype='<U4')
     """
 
-    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived")
+    _LEARNED: ClassVar[tuple[str, ...]] = ("_sums", "_derived")
 
     extractor_: Identity | None = None
-    _statistics: Statistics  # the sums: all that is saved and merged; absent until taught
+    _sums: Sums  # the sums: all that is saved and merged; absent until taught
     _derived: tuple[Any, Candidates]  # what follows from the sums, and for which settings
     _changing = False  # whether both are being changed
 
@@ -180,7 +180,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
         array([1, 2])
         """
-        return self._learn(X, y, classes, anew=not hasattr(self, "_statistics"))
+        return self._learn(X, y, classes, anew=not hasattr(self, "_sums"))
 
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
@@ -211,12 +211,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
         """Take back examples; return how large an error they left in the weights."""
-        statistics = self._taught()
+        sums = self._taught()
         y = checked_labels(X, y)
         rows = checked_rows(self, X, reset=False)
         for label in np.unique(y).tolist():
-            statistics.position(label)
-        index, _ = statistics.locate(y)
+            sums.position(label)
+        index, _ = sums.locate(y)
         with self._change():
             self._take_out(rows, index)
         error = self._candidates().rounding_left_by(rows)
@@ -239,8 +239,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _take_out(self, rows: Rows, index: Index) -> None:
         """Forget rows (m, d) of classes `index` (m,), all or none."""
-        statistics, candidates = self._statistics, self._candidates()
-        remove = statistics.prepare_removal(rows, index)
+        sums, candidates = self._sums, self._candidates()
+        remove = sums.prepare_removal(rows, index)
         try:
             candidates.forget(rows, index)
             candidates.drop(remove())
@@ -262,9 +262,9 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
         array(['cup'], dtype='<U3')
         """
-        statistics = self._taught()
-        place = statistics.position(label)
-        if not statistics.per_class:
+        sums = self._taught()
+        place = sums.position(label)
+        if not sums.per_class:
             raise ValueError(
                 f"cannot forget class {label!r}: this model was taught with class_weight=None and "
                 "does not hold its sums per class. Teach it with class_weight='balanced', or with "
@@ -275,7 +275,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return self._settle()
 
     def _drop_class(self, place: int) -> None:
-        self._statistics.drop(np.array([place]))
+        self._sums.drop(np.array([place]))
         self._derived[1].discard()
 
     @locked
@@ -294,9 +294,9 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return self
 
     def _rename(self, old: Any, new: Labels) -> None:
-        statistics, before = self._statistics, self._statistics.n_classes
-        statistics.rename(old, new)
-        if statistics.n_classes < before or statistics.per_class:
+        sums, before = self._sums, self._sums.n_classes
+        sums.rename(old, new)
+        if sums.n_classes < before or sums.per_class:
             self._derived[1].discard()
 
     def merge(self, other: "IncrementalRidgeClassifier") -> Self:
@@ -322,22 +322,22 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         self._check_at_rest()
         names, extractor = self._common_names(theirs), self._common_extractor(theirs)
         # On a copy, so that whatever goes wrong, this model stays whole.
-        ours = copy.deepcopy(getattr(self, "_statistics", None))
+        ours = copy.deepcopy(getattr(self, "_sums", None))
         if ours is None:
             per_class = self._settings().class_weight is not None
-            ours = Statistics(theirs.statistics.width, per_class=per_class)
-        ours.merge(theirs.statistics)
+            ours = Sums(theirs.sums.width, per_class=per_class)
+        ours.merge(theirs.sums)
         if len(theirs.rows):
             ours.add(theirs.rows, *ours.locate(theirs.labels))
         return self._adopt(ours, names, extractor)
 
     @locked
     def _copy_of_taught(self) -> Taught | None:
-        if not hasattr(self, "_statistics"):
+        if not hasattr(self, "_sums"):
             return None
         names = getattr(self, "feature_names_in_", None)
         return Taught(
-            copy.deepcopy(self._statistics),
+            copy.deepcopy(self._sums),
             *self._held_rows(),
             None if names is None else list(names),
             self.extractor_,
@@ -453,8 +453,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def class_count_(self) -> Counts:
         """Number of examples of each class, shape (T,)."""
-        statistics = self._taught()
-        return statistics.counts[statistics.order].copy()
+        sums = self._taught()
+        return sums.counts[sums.order].copy()
 
     @property
     @locked
@@ -466,16 +466,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
-        statistics, (solver, factors) = self._taught(), self._answering()
-        coefficients = (solver.weights * factors).T[statistics.order]
-        return in_precision(coefficients, statistics.dtype)
+        sums, (solver, factors) = self._taught(), self._answering()
+        coefficients = (solver.weights * factors).T[sums.order]
+        return in_precision(coefficients, sums.dtype)
 
     @property
     @locked
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
-        statistics, (solver, factors) = self._taught(), self._answering()
-        return in_precision((solver.intercept * factors)[statistics.order], statistics.dtype)
+        sums, (solver, factors) = self._taught(), self._answering()
+        return in_precision((solver.intercept * factors)[sums.order], sums.dtype)
 
     @locked
     def set_params(self, **params: Any) -> Self:
@@ -506,8 +506,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        statistics = getattr(self, "_statistics", None)
-        return statistics is not None and statistics.total > 0
+        sums = getattr(self, "_sums", None)
+        return sums is not None and sums.total > 0
 
     def _check_at_rest(self) -> None:
         if self._changing:
@@ -516,7 +516,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 "signal can neither ask nor teach it now"
             )
 
-    def _taught(self) -> Statistics:
+    def _taught(self) -> Sums:
         if self._changing:
             self._check_at_rest()
         if not self.__sklearn_is_fitted__():
@@ -524,12 +524,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 f"This {type(self).__name__} has not been taught anything: "
                 "call fit or partial_fit first"
             )
-        return self._statistics
+        return self._sums
 
     @locked
     def _take_note(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn `X`, `y` as `partial_fit` does, but put off all that only questions need."""
-        return self._learn(X, y, None, anew=not hasattr(self, "_statistics"), put_off=True)
+        return self._learn(X, y, None, anew=not hasattr(self, "_sums"), put_off=True)
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
         self._check_at_rest()
@@ -544,8 +544,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 self._begin(rows, settings)
             if made_by(X) is not None:
                 self.extractor_ = made_by(X)
-            statistics, candidates = self._statistics, self._candidates(settings)
-            index, known = statistics.locate(everything)
+            sums, candidates = self._sums, self._candidates(settings)
+            index, known = sums.locate(everything)
             index = index[len(everything) - len(labels) :]
         except BaseException:
             self._restore(before)
@@ -573,12 +573,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _begin(self, rows: Rows, settings: Settings) -> None:
         """Be as new, about to learn these rows."""
-        self._statistics = Statistics(rows.shape[1], settings.class_weight is not None)
+        self._sums = Sums(rows.shape[1], settings.class_weight is not None)
 
     def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
         """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
         self._derived[1].learn(rows, index, known)
-        self._statistics.add(rows, index, known)
+        self._sums.add(rows, index, known)
 
     def _after_change(self) -> None:
         """Do what may be done once rows are safely learned or forgotten: nothing, here."""
@@ -591,8 +591,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         settings = settings or self._settings()
         made_for, candidates = getattr(self, "_derived", (None, None))
         key = self._key(settings)
-        if candidates is None or candidates.statistics is not self._statistics or made_for != key:
-            candidates = self._make_candidates(self._statistics, settings)
+        if candidates is None or candidates.sums is not self._sums or made_for != key:
+            candidates = self._make_candidates(self._sums, settings)
             self._derived = (key, candidates)
         return candidates
 
@@ -600,21 +600,21 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """Return what solvers depend on, beside the sums."""
         return settings.that_matter_to_solvers
 
-    def _make_candidates(self, statistics: Statistics, settings: Settings) -> Candidates:
-        return Candidates([solver_for(statistics, settings)])
+    def _make_candidates(self, sums: Sums, settings: Settings) -> Candidates:
+        return Candidates([solver_for(sums, settings)])
 
     def _adopt(
         self,
-        statistics: Statistics,
+        sums: Sums,
         feature_names: list[str] | None,
         extractor: Identity | None,
     ) -> Self:
         """Replace everything taught by what these sums hold."""
         settings = self._settings()
-        candidates = self._make_candidates(statistics, settings)
+        candidates = self._make_candidates(sums, settings)
         self._derived = (self._key(settings), candidates)
-        self._statistics = statistics
-        self.n_features_in_ = statistics.width
+        self._sums = sums
+        self.n_features_in_ = sums.width
         if feature_names is not None:
             self.feature_names_in_ = np.array(feature_names, dtype=object)
         if extractor is not None:
@@ -623,7 +623,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _held_rows(self) -> tuple[Rows, Labels]:
         """Return rows that were taught but are not part of the sums, and their labels."""
-        return np.zeros((0, self._statistics.width)), self._statistics.labels[:0]
+        return np.zeros((0, self._sums.width)), self._sums.labels[:0]
 
     def _contents(self) -> file_format.Contents:
         """Return what is to be saved."""
@@ -631,7 +631,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return file_format.Contents(
             estimator=type(self).__name__,
             parameters=self._settings().to_json(),
-            statistics=self._candidates().statistics,
+            sums=self._candidates().sums,
             feature_names=None if names is None else list(map(str, names)),
             extractor=self.extractor_,
         )
@@ -640,11 +640,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     def _from_contents(cls, contents: file_format.Contents) -> Self:
         """Return the model that `_contents` was asked of, or raise ValueError."""
         model = cls(**Settings.from_json(contents.parameters)._asdict())
-        return model._adopt(contents.statistics, contents.feature_names, contents.extractor)
+        return model._adopt(contents.sums, contents.feature_names, contents.extractor)
 
     def _settle(self) -> Self:
         """Be as new once nothing is left."""
-        if not self._statistics.total:
+        if not self._sums.total:
             for name in (*self._LEARNED, "n_features_in_", "feature_names_in_", "extractor_"):
                 self.__dict__.pop(name, None)
         return self
@@ -664,11 +664,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _scored(self, X: Any) -> Scored:
         with self.lock:
-            statistics, rows = self._taught(), checked_rows(self, X, reset=False)
+            sums, rows = self._taught(), checked_rows(self, X, reset=False)
             solver, factors = self._answering()
             weights, intercept = solver.weights, solver.intercept
-            counts, dtype = statistics.counts, statistics.dtype
-            labels, order = statistics.sorted_classes
+            counts, dtype = sums.counts, sums.dtype
+            labels, order = sums.sorted_classes
             if len(rows) == 1:
                 products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
             elif len(rows) <= FEW_ROWS:

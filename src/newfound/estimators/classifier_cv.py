@@ -25,7 +25,7 @@ from newfound.storage import format as file_format
 from newfound.storage.selection import packed, unpacked
 from newfound.sums.gram import Floats
 from newfound.sums.labels import Labels, as_labels
-from newfound.sums.sums import Counts, Index, Rows, Statistics
+from newfound.sums.sums import Counts, Index, Rows, Sums
 
 
 class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
@@ -97,7 +97,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     True
     """
 
-    _LEARNED: ClassVar[tuple[str, ...]] = ("_statistics", "_derived", "_selector")
+    _LEARNED: ClassVar[tuple[str, ...]] = ("_sums", "_derived", "_selector")
 
     _selector: Selector  # what the choice rests on: saved and merged, too
 
@@ -150,16 +150,16 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
         others = theirs.selector or Selector(HeldBack(0), 0.0)
         # On copies, so that whatever goes wrong, this model stays whole.
-        statistics = copy.deepcopy(getattr(self, "_statistics", None))
-        if statistics is None:
+        sums = copy.deepcopy(getattr(self, "_sums", None))
+        if sums is None:
             per_class = settings.class_weight is not None
-            statistics = Statistics(theirs.statistics.width, per_class=per_class)
-        statistics.merge(theirs.statistics)
+            sums = Sums(theirs.sums.width, per_class=per_class)
+        sums.merge(theirs.sums)
         held, rows, labels = ours.held.merged(others.held).trimmed(ours.cap(settings))
         if rows:
-            statistics.add(np.array(rows), *statistics.locate(as_labels(labels)))
+            sums.add(np.array(rows), *sums.locate(as_labels(labels)))
         merged = Selector(held, ours.scale or others.scale)
-        merged.rescale(statistics, settings)
+        merged.rescale(sums, settings)
         merged.progress_key = merged.key(settings)
         for part in (ours, others):
             if part.progress_key == merged.progress_key:
@@ -167,7 +167,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         before = self.__dict__.copy()
         try:
             self._selector = merged
-            return self._adopt(statistics, names, extractor)
+            return self._adopt(sums, names, extractor)
         except BaseException:
             self._restore(before)
             raise
@@ -192,7 +192,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         """
         self._taught()
         settings = self._selection_settings()
-        self._selector.rescale(self._statistics, settings)
+        self._selector.rescale(self._sums, settings)
         self._selector.reconsider(self._candidates(), settings)
         return self
 
@@ -200,8 +200,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     @locked
     def class_count_(self) -> Counts:
         """Number of examples of each class, those held back included, shape (T,)."""
-        statistics = self._taught()
-        return self._selector.counts(statistics)[statistics.order].copy()
+        sums = self._taught()
+        return self._selector.counts(sums)[sums.order].copy()
 
     @property
     @locked
@@ -232,7 +232,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         and, under the what-if rule, "what_if", the mean over known classes had some of them been
         taught as rarely as the rare ones were, NaN while too little is known for that.
         """
-        statistics, settings = self._taught(), self._selection_settings()
+        sums, settings = self._taught(), self._selection_settings()
         candidates, selector, recodings = self._candidates(), self._selector, settings.recodings
         shape = (len(candidates.solvers), len(recodings))
         voting = selector.voting(candidates, settings, settings.min_class_count)
@@ -243,7 +243,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             columns["what_if"] = np.full(shape, np.nan)
             schedule = selector.current_schedule(candidates, settings)
             if schedule is not None:
-                rare = selector.rare_counts(statistics, settings)
+                rare = selector.rare_counts(sums, settings)
                 present = schedule.present(rare, settings.min_class_count)
                 columns["what_if"] = np.tensordot(present, schedule.table.mean(axis=3), 1)
         return {name: np.asarray(column).ravel() for name, column in columns.items()}
@@ -302,10 +302,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         penalties = self._selector.penalties(self._selection_settings())
         return penalties, settings.class_weight, settings.fit_intercept
 
-    def _make_candidates(self, statistics: Statistics, settings: Settings) -> Candidates:
+    def _make_candidates(self, sums: Sums, settings: Settings) -> Candidates:
         penalties = self._selector.penalties(self._selection_settings())
         return Candidates(
-            [solver_for(statistics, settings._replace(penalty=penalty)) for penalty in penalties]
+            [solver_for(sums, settings._replace(penalty=penalty)) for penalty in penalties]
         )
 
     def _begin(self, rows: Rows, settings: Settings) -> None:
@@ -320,18 +320,18 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self._selector = Selector(HeldBack(self._selection_settings().random_state), scale)
 
     def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
-        settings, selector, statistics = (
+        settings, selector, sums = (
             self._selection_settings(),
             self._selector,
-            self._statistics,
+            self._sums,
         )
         selector.held.seed = settings.random_state
         self._trim(settings)
         candidates, labels = self._derived[1], known[index].tolist()
         plan = selector.held.plan(rows, labels, settings.holdout_every, selector.cap(settings))
         tested: list[Any] = []
-        if settings.validation == "progressive" and statistics.total:
-            taught = np.append(statistics.counts > 0, np.zeros(len(known), dtype=bool))[index]
+        if settings.validation == "progressive" and sums.total:
+            taught = np.append(sums.counts > 0, np.zeros(len(known), dtype=bool))[index]
             tested = [label for label, is_taught in zip(labels, taught, strict=True) if is_taught]
             right = [
                 right_answers(solver, rows[taught], index[taught], settings.recodings)
@@ -340,19 +340,19 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         with uninterrupted():
             if len(plan.learned):
                 super()._take_in(plan.learned, index[plan.source], known)
-            elif len(known) > statistics.n_classes:  # announced, with a row that is held back
+            elif len(known) > sums.n_classes:  # announced, with a row that is held back
                 candidates.discard()
-                statistics.add(plan.learned, index[plan.source], known)
+                sums.add(plan.learned, index[plan.source], known)
             plan.commit()
-            if statistics.dtype != rows.dtype:  # rows held back have a say in that, too
-                statistics.dtype = np.dtype(np.float64)
+            if sums.dtype != rows.dtype:  # rows held back have a say in that, too
+                sums.dtype = np.dtype(np.float64)
             selector.revision += 1
             if tested:
                 selector.count_tests(settings, tested, np.moveaxis(np.array(right), 2, 0))
 
     def _after_change(self) -> None:
         settings, selector = self._selection_settings(), self._selector
-        selector.rescale(self._statistics, settings)
+        selector.rescale(self._sums, settings)
         selector.advance(self._candidates(), settings)
 
     def _trim(self, settings: SelectionSettings) -> None:
@@ -360,7 +360,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         selector, cap = self._selector, self._selector.cap(settings)
         if max(map(len, selector.held.rows.values()), default=0) > cap:
             held, rows, labels = selector.held.trimmed(cap)
-            index, known = self._statistics.locate(as_labels(labels))
+            index, known = self._sums.locate(as_labels(labels))
             with uninterrupted():
                 super()._take_in(np.array(rows), index, known)
                 selector.held, selector.work = held, None
@@ -380,11 +380,11 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             self._trim(settings)
 
     def _take_out(self, rows: Rows, index: Index) -> None:
-        statistics, selector = self._statistics, self._selector
-        labels = statistics.labels[index].tolist()
-        going = np.bincount(index, minlength=statistics.n_classes)
+        sums, selector = self._sums, self._selector
+        labels = sums.labels[index].tolist()
+        going = np.bincount(index, minlength=sums.n_classes)
         for label, held, gone in zip(
-            statistics.labels.tolist(), selector.counts(statistics), going, strict=True
+            sums.labels.tolist(), selector.counts(sums), going, strict=True
         ):
             if gone > held:
                 raise ValueError(
@@ -393,10 +393,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         found, left = selector.held.plan_removal(rows, labels)
         rows, index = rows[~found], index[~found]
         # A class all of whose learned rows go lives on in those held back: they are learned.
-        gone = statistics.counts == np.bincount(index, minlength=statistics.n_classes)
+        gone = sums.counts == np.bincount(index, minlength=sums.n_classes)
         orphans: list[Any] = []
         of_class: list[Any] = []
-        for label in statistics.labels[gone & (statistics.counts > 0)].tolist():
+        for label in sums.labels[gone & (sums.counts > 0)].tolist():
             orphans += left.rows.get(label, [])
             of_class += [label] * left.count(label)
             left.rows[label], left.offered[label] = [], 0
@@ -410,20 +410,20 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     def _replace_all(self, rows: Rows, index: Index, others: Rows, labels: Labels) -> None:
         """Learn `others` and forget `rows`, all that was learned of some classes."""
         # On a copy: whatever cannot be forgotten, not even rounding shall tell of it.
-        statistics, settings = copy.deepcopy(self._statistics), self._settings()
-        statistics.add(others, *statistics.locate(labels))
-        remove = statistics.prepare_removal(rows, index)
-        check_removal(statistics, rows, index)
-        self._make_candidates(statistics, settings).solvers[0].forget(rows, index)
+        sums, settings = copy.deepcopy(self._sums), self._settings()
+        sums.add(others, *sums.locate(labels))
+        remove = sums.prepare_removal(rows, index)
+        check_removal(sums, rows, index)
+        self._make_candidates(sums, settings).solvers[0].forget(rows, index)
         remove()
-        self._adopt(statistics, None, None)
+        self._adopt(sums, None, None)
 
     def _drop_traces(self) -> None:
         """Drop what is kept of classes that are no more, and work with rows that may be gone."""
         selector = self._selector
         selector.revision += 1
         selector.work = None
-        present = set(self._statistics.labels.tolist())
+        present = set(self._sums.labels.tolist())
         if not present.issuperset(selector.held.labels):
             selector.held = selector.held.only(present)
         for label in set(selector.progress.tests) - present:
@@ -438,19 +438,19 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         return solver, recoding_factors(solver.masses, choice.recoding)
 
     def _held_rows(self) -> tuple[Rows, Labels]:
-        labels = self._statistics.labels
-        rows, index = self._selector.held.stacked(labels, self._statistics.width)
+        labels = self._sums.labels
+        rows, index = self._selector.held.stacked(labels, self._sums.width)
         return rows, labels[index]
 
     def _contents(self) -> file_format.Contents:
         settings = self._selection_settings()
-        arrays = packed(self._selector, self._statistics, settings)
-        unpacked(arrays, self._statistics, settings)  # what could not be read is not written
+        arrays = packed(self._selector, self._sums, settings)
+        unpacked(arrays, self._sums, settings)  # what could not be read is not written
         return super()._contents()._replace(parameters=settings.to_json(), selection=arrays)
 
     @classmethod
     def _from_contents(cls, contents: file_format.Contents) -> Self:
         settings = SelectionSettings.from_json(contents.parameters)
         model = cls(**settings._asdict())
-        model._selector = unpacked(dict(contents.selection), contents.statistics, settings)
-        return model._adopt(contents.statistics, contents.feature_names, contents.extractor)
+        model._selector = unpacked(dict(contents.selection), contents.sums, settings)
+        return model._adopt(contents.sums, contents.feature_names, contents.extractor)

@@ -226,7 +226,7 @@ class Recogniser:
         with self.model.lock:
             self.model._taught()
             contents = self.model._contents()
-            memory = self.memory.packed(contents.statistics.labels.tolist())
+            memory = self.memory.packed(contents.sums.labels.tolist())
             if self.unknown_above is not None:
                 memory["unknown_above"] = np.array([self.unknown_above])
                 _novelty(memory["unknown_above"])  # what could not be read is not written
@@ -240,7 +240,7 @@ class Recogniser:
         memory = dict(contents.memory)
         if not memory:
             return recogniser
-        labels = contents.statistics.labels.tolist()
+        labels = contents.sums.labels.tolist()
         try:
             recogniser.memory = Memory.unpacked(memory, labels)
             if "unknown_above" in memory:
@@ -264,11 +264,11 @@ class Recogniser:
 
     def _kept(self, label: Any) -> NDArray[np.float64]:
         """Return the rows of a class that are kept as they are, shape (m, d)."""
-        statistics = self.model._taught()
-        place = statistics.position(label)
-        rows: list[NDArray[np.floating]] = [np.zeros((0, statistics.width))]
-        if statistics.per_class and statistics.grams[place].sums is None:
-            rows.append(statistics.grams[place].waiting_rows)
+        sums = self.model._taught()
+        place = sums.position(label)
+        rows: list[NDArray[np.floating]] = [np.zeros((0, sums.width))]
+        if sums.per_class and sums.grams[place].matrix is None:
+            rows.append(sums.grams[place].waiting_rows)
         if isinstance(self.model, IncrementalRidgeClassifierCV):
             rows += [held[None] for held in self.model._selector.held.rows.get(label, [])]
         return np.concatenate(rows)

@@ -25,8 +25,8 @@ def plot(
         import matplotlib.pyplot as plt
     if ax is None:
         _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-    statistics, recodings = candidates.statistics, np.array(settings.recodings)
-    rare_counts = selector.rare_counts(statistics, settings)
+    sums, recodings = candidates.sums, np.array(settings.recodings)
+    rare_counts = selector.rare_counts(sums, settings)
     schedule = selector.current_schedule(candidates, settings)
     if schedule is not None:
         present = schedule.present(rare_counts, settings.min_class_count)
@@ -39,7 +39,7 @@ def plot(
     else:
         voting = selector.voting(candidates, settings, 1)
         if voting is not None:
-            known = selector.counts(statistics)[voting.classes] >= settings.min_class_count
+            known = selector.counts(sums)[voting.classes] >= settings.min_class_count
             for is_part, name, colour in (
                 (~known, "rare classes", RARE),
                 (known, "classes that vote", KNOWN),
@@ -50,7 +50,7 @@ def plot(
                     best = voting.table[:, :, judges].mean(axis=2).argmax(axis=0)
                     curve = voting.table[best, np.arange(len(recodings))][:, is_part].mean(axis=1)
                     ax.plot(recodings, 100 * curve, "o-", color=colour, label=name)
-    counts, taught = statistics.counts, statistics.counts[statistics.counts > 0]
+    counts, taught = sums.counts, sums.counts[sums.counts > 0]
     limit = rare_counts.max() if len(rare_counts) else taught.min()
     scarce = choice.recoding[(counts > 0) & (counts <= limit)]
     low, high = float(scarce.min()), float(scarce.max())

@@ -136,9 +136,9 @@ class Work:
     def advance(self, candidates: Candidates) -> None:
         """Do the next piece."""
         piece, self.done = self.done, self.done + 1
-        solver, statistics = candidates.solvers[piece], candidates.statistics
-        places = np.array([statistics.position(label) for label in self.known])
-        means = statistics.cross / np.maximum(statistics.counts, 1)
+        solver, sums = candidates.solvers[piece], candidates.sums
+        places = np.array([sums.position(label) for label in self.known])
+        means = sums.cross / np.maximum(sums.counts, 1)
         # U: the means of all classes and, for each rung and known class, that of a few rows.
         vectors: list[Floats] = [means]
         columns: dict[tuple[float, int], int] = {}
@@ -172,7 +172,7 @@ class Work:
 
         `places` says where the known classes stand, `columns` where the means of few rows do.
         """
-        counts, masses = solver.statistics.counts, solver.masses
+        counts, masses = solver.sums.counts, solver.masses
         scarce = [place for place in scenario if counts[places[place]] > rung]
         # The vectors that this scenario needs: the means of all classes, and its few rows.
         taught = [place for place in scarce if (rung, place) in columns]

@@ -15,7 +15,7 @@ from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import SelectionSettings
 from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.gram import Floats
-from newfound.sums.sums import Counts, Index, Rows, Statistics
+from newfound.sums.sums import Counts, Index, Rows, Sums
 
 # Penalties tried by default, in mean squares of a feature.
 PENALTIES = np.logspace(1, 5, 10)
@@ -80,17 +80,17 @@ class Selector:
         penalties = self.penalties(settings)
         return Key(penalties, settings.recodings, settings.class_weight, settings.fit_intercept)
 
-    def rescale(self, statistics: Statistics, settings: SelectionSettings) -> bool:
+    def rescale(self, sums: Sums, settings: SelectionSettings) -> bool:
         """Look at the scale of the features whenever there are twice as many examples.
 
         Returns whether it was off by more than a factor of two, and so the penalties change.
         """
-        if settings.penalties != "auto" or statistics.total < 2 * self.scaled_at:
+        if settings.penalties != "auto" or sums.total < 2 * self.scaled_at:
             return False
-        scale = scale_of(statistics, settings.fit_intercept)
+        scale = scale_of(sums, settings.fit_intercept)
         if not scale:
             return False
-        self.scaled_at = statistics.total
+        self.scaled_at = sums.total
         if self.scale and 0.5 <= scale / self.scale <= 2:
             return False
         self.scale, self.plain = scale, None
@@ -99,7 +99,7 @@ class Selector:
 
     def reconsider(self, candidates: Candidates, settings: SelectionSettings) -> None:
         """Renew a schedule that is due now, instead of piece by piece."""
-        occasion = self._occasion(candidates.statistics, settings)
+        occasion = self._occasion(candidates.sums, settings)
         if occasion is not None and self._is_stale(occasion, settings, RENEW):
             self.schedule = self._worked_out(occasion, candidates, settings)
         self.work = self.chosen = None
@@ -111,9 +111,9 @@ class Selector:
             return settings.holdout_cap
         return min(FEW, settings.holdout_cap) if settings.rule == "what-if" else 0
 
-    def counts(self, statistics: Statistics) -> Counts:
+    def counts(self, sums: Sums) -> Counts:
         """Return how often each class was taught, rows held back included, shape (T,)."""
-        return statistics.counts + self.held.counts(statistics.labels)
+        return sums.counts + self.held.counts(sums.labels)
 
     def count_tests(self, settings: SelectionSettings, labels: list[Any], right: Any) -> None:
         """Count what `right_answers` said about rows of these classes, before they were learned."""
@@ -126,8 +126,8 @@ class Selector:
         self, candidates: Candidates, settings: SelectionSettings, least: int
     ) -> Voting | None:
         """Return how classes taught at least so often fare under every candidate, if any vote."""
-        statistics = candidates.statistics
-        labels, often = statistics.labels, self.counts(statistics) >= least
+        sums = candidates.sums
+        labels, often = sums.labels, self.counts(sums) >= least
         if settings.validation == "progressive":
             counted = self.progress.tests if self.progress_key == self.key(settings) else {}
             tested = np.array([label in counted for label in labels.tolist()])
@@ -138,7 +138,7 @@ class Selector:
         classes = np.flatnonzero(often & (self.held.counts(labels) > 0))
         if not len(classes):
             return None
-        rows, of_class = self.held.stacked(labels[classes], statistics.width)
+        rows, of_class = self.held.stacked(labels[classes], sums.width)
         table, there = [], np.bincount(of_class)
         for solver in candidates.solvers:
             right = right_answers(solver, rows, classes[of_class], settings.recodings)
@@ -157,11 +157,11 @@ class Selector:
 
     def choose(self, candidates: Candidates, settings: SelectionSettings) -> Choice:
         """Return what the rule chooses now."""
-        statistics, recodings = candidates.statistics, np.array(settings.recodings)
+        sums, recodings = candidates.sums, np.array(settings.recodings)
         schedule = self.current_schedule(candidates, settings)
         if schedule is not None:
             place, rungs = schedule.choose()
-            counts = np.log(np.maximum(statistics.counts, 1))
+            counts = np.log(np.maximum(sums.counts, 1))
             return Choice(place, np.interp(counts, np.log(schedule.ladder), rungs))
         place, level = 0, nearest(recodings, USUAL_RECODING)
         recoding = recodings[level]
@@ -179,22 +179,22 @@ class Selector:
                 # Too few classes are known to pretend anything, and votes are few. Half way to the
                 # strongest recoding that does no harm is as safe as it is useful.
                 recoding = (recodings[0] + recoding) / 2
-        return Choice(place, np.full(statistics.n_classes, recoding))
+        return Choice(place, np.full(sums.n_classes, recoding))
 
-    def rare_counts(self, statistics: Statistics, settings: SelectionSettings) -> Counts:
+    def rare_counts(self, sums: Sums, settings: SelectionSettings) -> Counts:
         """Return how many examples were learned of each class that is not well known."""
-        counts = statistics.counts
-        return counts[(counts > 0) & ~self._is_known(statistics, settings)]
+        counts = sums.counts
+        return counts[(counts > 0) & ~self._is_known(sums, settings)]
 
     def advance(self, candidates: Candidates, settings: SelectionSettings) -> None:
         """Renew what is due: a schedule that still serves a piece at a time, all else at once."""
-        statistics = candidates.statistics
-        occasion = self._occasion(statistics, settings)
+        sums = candidates.sums
+        occasion = self._occasion(sums, settings)
         if occasion is None:
             self.work = None
-            if settings.rule == "what-if" and self._plain_is_due(statistics):
+            if settings.rule == "what-if" and self._plain_is_due(sums):
                 place = self._voted_penalty(candidates, settings)
-                self.plain = (statistics.total, place)
+                self.plain = (sums.total, place)
                 self.revision += 1
             return
         if self._is_stale(occasion, settings, RENEW_NOW):
@@ -202,7 +202,7 @@ class Selector:
             self.revision += 1
             return
         work = self.work
-        if work is None or not work.still_fits(statistics.labels, self.key(settings)):
+        if work is None or not work.still_fits(sums.labels, self.key(settings)):
             if not self._is_stale(occasion, settings, RENEW):
                 self.work = None
                 return
@@ -219,7 +219,7 @@ class Selector:
         self, candidates: Candidates, settings: SelectionSettings
     ) -> Schedule | None:
         """Return the schedule there is, a new one if that is much too old, None if none can be."""
-        occasion = self._occasion(candidates.statistics, settings)
+        occasion = self._occasion(candidates.sums, settings)
         if occasion is None:
             return None
         if not self._is_stale(occasion, settings, RENEW_NOW):
@@ -252,41 +252,41 @@ class Selector:
         # Where all classes weigh the same, there is nothing to recode.
         return settings.rule == "what-if" and settings.class_weight != "balanced"
 
-    def _is_known(self, statistics: Statistics, settings: SelectionSettings) -> NDArray[np.bool_]:
-        enough = self.counts(statistics) >= settings.min_class_count
-        return enough & (self.held.counts(statistics.labels) > 1)
+    def _is_known(self, sums: Sums, settings: SelectionSettings) -> NDArray[np.bool_]:
+        enough = self.counts(sums) >= settings.min_class_count
+        return enough & (self.held.counts(sums.labels) > 1)
 
-    def _occasion(self, statistics: Statistics, settings: SelectionSettings) -> Occasion | None:
+    def _occasion(self, sums: Sums, settings: SelectionSettings) -> Occasion | None:
         """Return what a schedule would be made for; None where there is nothing to ask what-if."""
         if not self._asks_what_if(settings):
             return None
-        known = int(np.count_nonzero(self._is_known(statistics, settings)))
+        known = int(np.count_nonzero(self._is_known(sums, settings)))
         if known < 2:
             return None
-        taught = np.count_nonzero(statistics.counts)
+        taught = np.count_nonzero(sums.counts)
         # As large a part of the known classes as is rare among all, but never most of them; and not
         # less than a fifth, for each that plays a rare one tells something.
         part = min(max(1 - known / taught, 0.2), 0.5)
-        return Occasion(statistics.total, known, max(1, int(part * known)))
+        return Occasion(sums.total, known, max(1, int(part * known)))
 
     def _begin(
         self, occasion: Occasion, candidates: Candidates, settings: SelectionSettings
     ) -> Work:
-        statistics = candidates.statistics
-        known = self._is_known(statistics, settings)
-        labels, count = statistics.labels[known].tolist(), np.median(statistics.counts[known])
+        sums = candidates.sums
+        known = self._is_known(sums, settings)
+        labels, count = sums.labels[known].tolist(), np.median(sums.counts[known])
         return Work(self.key(settings), occasion, labels, self.held, int(count))
 
     def _plain_penalty(self, candidates: Candidates, settings: SelectionSettings) -> int:
         """Return the penalty chosen by all that are held back: they are few as yet."""
-        if self.plain is None or self._plain_is_due(candidates.statistics):
+        if self.plain is None or self._plain_is_due(candidates.sums):
             return self._voted_penalty(candidates, settings)
         return min(self.plain[1], len(candidates.solvers) - 1)
 
-    def _plain_is_due(self, statistics: Statistics) -> bool:
+    def _plain_is_due(self, sums: Sums) -> bool:
         if self.plain is None:
             return True
-        return not self.plain[0] / RENEW < statistics.total < self.plain[0] * RENEW
+        return not self.plain[0] / RENEW < sums.total < self.plain[0] * RENEW
 
     def _voted_penalty(self, candidates: Candidates, settings: SelectionSettings) -> int:
         voting = self.voting(candidates, settings, 1)
@@ -309,15 +309,15 @@ def right_answers(
     return [(scores * factor).argmax(axis=1) == truth for factor in factors]
 
 
-def scale_of(statistics: Statistics, fit_intercept: bool) -> float:
+def scale_of(sums: Sums, fit_intercept: bool) -> float:
     """Return the mean square of a feature, around its mean if an intercept takes that.
 
-    >>> sums = Statistics(width=1)
+    >>> sums = Sums(width=1)
     >>> sums.add(np.array([[1.0], [3.0]]), *sums.locate(np.array(["mug", "mug"])))
     >>> scale_of(sums, fit_intercept=True), scale_of(sums, fit_intercept=False)
     (1.0, 5.0)
     """
-    squares = sum(gram.trace for gram in statistics.grams) / statistics.total
-    mean = statistics.cross.sum(axis=1) / statistics.total if fit_intercept else np.zeros(1)
+    squares = sum(gram.trace for gram in sums.grams) / sums.total
+    mean = sums.cross.sum(axis=1) / sums.total if fit_intercept else np.zeros(1)
     spread = float(squares - mean @ mean)
-    return spread / statistics.width if spread > ALL_ALIKE * squares else 0.0
+    return spread / sums.width if spread > ALL_ALIKE * squares else 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver, check_removal
 from newfound.sums.labels import Labels
-from newfound.sums.sums import Index, Rows, Statistics
+from newfound.sums.sums import Index, Rows, Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
 FELT = 1e-6
@@ -22,7 +22,7 @@ class Candidates:
     Parameters
     ----------
     solvers : sequence of solvers
-        On the same statistics, by rising penalty.
+        On the same sums, by rising penalty.
     """
 
     # put_off: while it is set, nothing is kept current; the next question rebuilds it.
@@ -32,9 +32,9 @@ class Candidates:
         self.put_off = False
 
     @property
-    def statistics(self) -> Statistics:
+    def sums(self) -> Sums:
         """The sums that all are derived from."""
-        return self.solvers[0].statistics
+        return self.solvers[0].sums
 
     @property
     def penalties(self) -> list[float]:
@@ -42,7 +42,7 @@ class Candidates:
         return [solver.penalty for solver in self.solvers]
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
-        """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do."""
+        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do."""
         if self.put_off:
             self.discard()
             return
@@ -50,11 +50,11 @@ class Candidates:
             solver.learn(X, index, labels)
 
     def forget(self, X: Rows, index: Index) -> None:
-        """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
+        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
-        check_removal(self.statistics, X, index)
+        check_removal(self.sums, X, index)
         try:
             for solver in self.solvers:
                 solver.forget(X, index)
@@ -81,16 +81,16 @@ class Candidates:
         plus the smallest penalty: eps peak / (least + penalty). Rows that were still waiting to be
         added up leave nothing.
         """
-        statistics, solver = self.statistics, self.solvers[0]
-        if not statistics.total:
+        sums, solver = self.sums, self.solvers[0]
+        if not sums.total:
             return 0.0
         longest = np.einsum("ij,ij->i", gone, gone, dtype=np.float64).max()
-        squares = statistics.squares
-        if longest <= OUTLIER**2 * squares.sum() / statistics.total:
+        squares = sums.squares
+        if longest <= OUTLIER**2 * squares.sum() / sums.total:
             return 0.0
         if solver.fit_intercept:
-            squares = squares - statistics.cross.sum(axis=1) ** 2 / statistics.total
-        peak, eps = sum(gram.peak for gram in statistics.grams), np.finfo(np.float64).eps
+            squares = squares - sums.cross.sum(axis=1) ** 2 / sums.total
+        peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
         return float(eps * peak / (max(0.0, squares.min()) + solver.penalty))
 
 

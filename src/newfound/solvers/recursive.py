@@ -8,7 +8,7 @@ from newfound.solvers.inverse import COMING_MARGIN, Inverse, fits_single
 from newfound.sums.blas import add_outer, norm, times
 from newfound.sums.gram import Floats, second_moment
 from newfound.sums.labels import Labels
-from newfound.sums.sums import Index, Rows, Statistics, with_room
+from newfound.sums.sums import Index, Rows, Sums, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
 CHECK_EVERY = 256
@@ -57,10 +57,10 @@ class RecursiveSolver:
     # _weights[t]: column t of that inverse times X'Y - n mean target_mean', for each class.
     # _intercept: target_mean - W' mean, or zeros without an intercept.
     # _mean: of the rows, or zeros without an intercept.
-    # All four belong to the same rows as the statistics do, except inside `learn` and `forget`.
+    # All four belong to the same rows as the sums do, except inside `learn` and `forget`.
 
-    def __init__(self, statistics: Statistics, penalty: float, fit_intercept: bool) -> None:
-        self.statistics = statistics
+    def __init__(self, sums: Sums, penalty: float, fit_intercept: bool) -> None:
+        self.sums = sums
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.rebuilds = 0
@@ -80,7 +80,7 @@ class RecursiveSolver:
     @property
     def masses(self) -> Floats:
         """What each class weighs in the sums, shape (T,): here its count."""
-        return self.statistics.counts.astype(np.float64)
+        return self.sums.counts.astype(np.float64)
 
     @property
     def weights(self) -> Floats:
@@ -98,25 +98,25 @@ class RecursiveSolver:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
         inverse = self._current()
         values = inverse.quadratic(X - self._mean)
-        return values + 1 / self.statistics.total if self.fit_intercept else values
+        return values + 1 / self.sums.total if self.fit_intercept else values
 
     def inverse_times(self, columns: Floats) -> Floats:
         """Return A^-1 times `columns`, shape (d, k)."""
         return self._current().times(columns)
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
-        """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do.
+        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         `labels` are all classes there will be then.
         """
-        if not self.statistics.total:
+        if not self.sums.total:
             self._start(X)
         if self._inverse is None or self._rebuild_is_cheaper(X) or not self._is_writeable():
             self.discard()
             return
         if self._inverse.is_single and not (X.dtype == np.float32 and self._inverse.is_at_home):
             self.rebuild(single=False)
-        if self.statistics.total:
+        if self.sums.total:
             self._watch(len(X))
         if len(labels) > len(self._intercept):
             self._weights = with_room(self._weights, len(labels))
@@ -127,11 +127,11 @@ class RecursiveSolver:
             self.discard()
 
     def forget(self, X: Rows, index: Index) -> None:
-        """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
+        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
-        remaining = self.statistics.total - len(X)
+        remaining = self.sums.total - len(X)
         small = self._is_writeable() and not self._rebuild_is_cheaper(X)
         if remaining and small and not self._little_would_be_left(X):
             self._watch(len(X))
@@ -164,9 +164,9 @@ class RecursiveSolver:
         return max(errors)
 
     def _drift_of_weights(self) -> float:
-        W, cross = self.weights, self.statistics.cross
+        W, cross = self.weights, self.sums.cross
         mix: Floats = self._probes.standard_normal((W.shape[1],))
-        target = times(cross, mix) - self._sums_mean() * (self.statistics.counts @ mix)
+        target = times(cross, mix) - self._sums_mean() * (self.sums.counts @ mix)
         correction = self._current().times(target - self._image(times(W, mix)))
         return norm(correction) / (norm(W) or 1.0)
 
@@ -183,16 +183,16 @@ class RecursiveSolver:
 
         In float32 if all rows were, unless that has failed before or `single` says otherwise.
         """
-        statistics, gram = self.statistics, self.statistics.gram
-        squares = gram.diagonal() / statistics.total
-        solution = solve(gram, statistics.cross, self.masses, self.penalty, self.fit_intercept)
+        sums, gram = self.sums, self.sums.gram
+        squares = gram.diagonal() / sums.total
+        solution = solve(gram, sums.cross, self.masses, self.penalty, self.fit_intercept)
         matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
         if single is None:
             # Not if the leverage of a usual row would be made of rounding errors.
             rounding = np.finfo(np.float32).eps * (squares @ matrix.diagonal())
             bearable = COMING_MARGIN * rounding < 1
             fits = fits_single(matrix.diagonal())
-            single = statistics.dtype == np.float32 and bearable and fits
+            single = sums.dtype == np.float32 and bearable and fits
             single = single and not self._single_failed
         self._weights = np.ascontiguousarray(solution.weights.T)
         self._intercept, self._mean = solution.intercept, solution.mean
@@ -206,7 +206,7 @@ class RecursiveSolver:
 
     def _start(self, X: Rows) -> None:
         """Derive everything from no rows at all, in the precision of the first that come."""
-        width = self.statistics.width
+        width = self.sums.width
         identity = np.asfortranarray(np.eye(width) / self.penalty)
         single = X.dtype == np.float32 and not self._single_failed
         single = single and fits_single(identity.diagonal())
@@ -227,28 +227,28 @@ class RecursiveSolver:
     def _refine(self) -> None:
         """Take one step of iterative refinement: W += A^-1 (right-hand side - A W)."""
         assert self._inverse is not None
-        W, statistics = self._weights[: len(self._intercept)].T, self.statistics
+        W, sums = self._weights[: len(self._intercept)].T, self.sums
         W = W + self._inverse.times(self._right() - self._image(W))
         self._weights = np.ascontiguousarray(W.T)
         self._mean = self._sums_mean()
         if self.fit_intercept:
-            self._intercept = statistics.counts / statistics.total - self._mean @ W
+            self._intercept = sums.counts / sums.total - self._mean @ W
         self._is_rough = False
 
     def _sums_mean(self) -> Floats:
         if not self.fit_intercept:
-            return np.zeros(self.statistics.width)
-        mean: Floats = self.statistics.cross.sum(axis=1) / self.statistics.total
+            return np.zeros(self.sums.width)
+        mean: Floats = self.sums.cross.sum(axis=1) / self.sums.total
         return mean
 
     def _right(self) -> Floats:
         """Return the right-hand side of the normal equations, shape (d, T)."""
-        return self.statistics.cross - np.outer(self._sums_mean(), self.statistics.counts)
+        return self.sums.cross - np.outer(self._sums_mean(), self.sums.counts)
 
     def _image(self, columns: Floats) -> Floats:
         """Return A times `columns`, of shape (d,) or (d, k), from the sums."""
-        mean, n = self._sums_mean(), self.statistics.total
-        image = self.statistics.gram_times(columns) + self.penalty * columns
+        mean, n = self._sums_mean(), self.sums.total
+        image = self.sums.gram_times(columns) + self.penalty * columns
         image -= np.multiply.outer(n * mean, mean @ columns)
         return image
 
@@ -261,11 +261,11 @@ class RecursiveSolver:
 
     def _rebuild_is_cheaper(self, X: Rows) -> bool:
         # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
-        return len(X) > 1 and 3 * len(X) > self.statistics.width
+        return len(X) > 1 and 3 * len(X) > self.sums.width
 
     def _little_would_be_left(self, X: Rows) -> bool:
         """Tell whether errors, small beside all that is held, would be large beside the rest."""
-        held = sum(gram.trace for gram in self.statistics.grams)
+        held = sum(gram.trace for gram in self.sums.grams)
         self._most_held = max(self._most_held, held)
         squares = np.einsum("ij,ij->", X, X, dtype=np.float64)
         return bool(held - squares <= LITTLE * self._most_held)
@@ -277,7 +277,7 @@ class RecursiveSolver:
             # Stiff changes leave errors in the inverse that no later change mends. Weights are
             # refined meanwhile; once d rows have come without another, all is rebuilt.
             self._since_stiff += coming
-            if self._since_stiff > self.statistics.width:
+            if self._since_stiff > self.sums.width:
                 self.rebuild()
             return
         self._unchecked += coming
@@ -301,20 +301,20 @@ class RecursiveSolver:
         self._is_rough = self._since_stiff is not None
 
     def _check_definite(self, X: Rows, remaining: int) -> None:
-        gram = self.statistics.gram
-        slack = ROUNDING_SLACK * gram.trace() + self.statistics.rounding
+        gram = self.sums.gram
+        slack = ROUNDING_SLACK * gram.trace() + self.sums.rounding
         gram -= second_moment(X)
         mean = np.zeros(len(gram))
         if self.fit_intercept:
             gone = X.sum(axis=0, dtype=np.float64)
-            mean = (self.statistics.cross.sum(axis=1) - gone) / remaining
+            mean = (self.sums.cross.sum(axis=1) - gone) / remaining
         if not is_definite(regularised(gram, mean, remaining, self.penalty + slack)):
             raise NotTaughtError
 
     def _learn_row(self, X: Rows, label: int) -> bool:
         """Take in one row: what `_change` does for many, without its detours."""
         assert self._inverse is not None
-        before = self.statistics.total
+        before = self.sums.total
         after = before + 1
         weights = self._weights[: len(self._intercept)]
         row = X[0].astype(np.float64, copy=False)
@@ -345,12 +345,12 @@ class RecursiveSolver:
         (docs/mathematics.md).
         """
         assert self._inverse is not None
-        before, m = self.statistics.total, len(X)
+        before, m = self.sums.total, len(X)
         after = before + sign * m
         weights = self._weights[: len(self._intercept)].T
         errors = -(X @ weights + self._intercept)
         errors[np.arange(m), index] += 1
-        Z, E, shift = np.asarray(X, dtype=np.float64), errors, np.zeros(self.statistics.width)
+        Z, E, shift = np.asarray(X, dtype=np.float64), errors, np.zeros(self.sums.width)
         if self.fit_intercept:
             Z = Z - self._mean
             shift = sign * Z.sum(axis=0) / after

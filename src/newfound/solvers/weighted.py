@@ -8,7 +8,7 @@ from newfound.solvers.recursive import ROUNDING_SLACK, NotTaughtError, Recursive
 from newfound.solvers.settings import ClassWeight, Settings
 from newfound.sums.gram import Floats, add_products, second_moment
 from newfound.sums.labels import Labels
-from newfound.sums.sums import Counts, Index, Rows, Statistics
+from newfound.sums.sums import Counts, Index, Rows, Sums
 
 
 class RebalancedSolver:
@@ -30,12 +30,12 @@ class RebalancedSolver:
 
     def __init__(
         self,
-        statistics: Statistics,
+        sums: Sums,
         penalty: float,
         fit_intercept: bool,
         class_weight: ClassWeight,
     ) -> None:
-        self.statistics = statistics
+        self.sums = sums
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
@@ -46,11 +46,11 @@ class RebalancedSolver:
     @property
     def masses(self) -> Floats:
         """What each class weighs in the sums, shape (T,): w_t n_t."""
-        counts = self.statistics.counts
+        counts = self.sums.counts
         if isinstance(self.class_weight, str):
             # Not counts * shares: rounding would keep equal masses from being exactly equal.
             return np.where(counts > 0, self._scale(), 0.0)
-        return counts * self._shares(counts, self.statistics.labels)
+        return counts * self._shares(counts, self.sums.labels)
 
     @property
     def weights(self) -> Floats:
@@ -76,19 +76,19 @@ class RebalancedSolver:
         return product
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
-        """Take in rows `X` (m, d) of classes `index` (m,), before the statistics do.
+        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         `labels` are all classes there will be then.
         """
         self._solution = None
         self._changes += 1
         spread = self._spread
-        if spread is None or not spread.flags.writeable or self._changes > self.statistics.width:
+        if spread is None or not spread.flags.writeable or self._changes > self.sums.width:
             self._spread = None
             return
-        grams = self.statistics.grams
+        grams = self.sums.grams
         counts = np.zeros(len(labels), dtype=np.int64)
-        counts[: len(grams)] = self.statistics.counts
+        counts[: len(grams)] = self.sums.counts
         old = self._shares(counts, labels)
         new = self._shares(counts + np.bincount(index, minlength=len(labels)), labels)
         for place in np.unique(index):
@@ -97,7 +97,7 @@ class RebalancedSolver:
             add_products(spread, X[index == place], new[place], lower=True)
 
     def forget(self, X: Rows, index: Index) -> None:
-        """Take out rows `X` (m, d) of classes `index` (m,), before the statistics do.
+        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         The sum over classes is then added up anew: subtracting would leave the rounding of what
         was there.
@@ -121,23 +121,23 @@ class RebalancedSolver:
         """Return the common factor between shares and weights."""
         if not isinstance(self.class_weight, str):
             return 1.0
-        counts = self.statistics.counts
+        counts = self.sums.counts
         return float(counts.sum() / np.count_nonzero(counts))
 
     def _current(self) -> Solution:
-        solution, spread, statistics = self._solution, self._spread, self.statistics
+        solution, spread, sums = self._solution, self._spread, self.sums
         if solution is not None:
             return solution
-        shares = self._shares(statistics.counts, statistics.labels)
+        shares = self._shares(sums.counts, sums.labels)
         if spread is None:
-            spread = np.zeros((statistics.width, statistics.width), order="F")
-            for gram, share in zip(statistics.grams, shares, strict=True):
+            spread = np.zeros((sums.width, sums.width), order="F")
+            for gram, share in zip(sums.grams, shares, strict=True):
                 gram.add_to(spread, share)
             self._spread, self._changes = spread, 0
         scale = self._scale()
         solution = solve(
             scale * spread,
-            statistics.cross * (scale * shares),
+            sums.cross * (scale * shares),
             self.masses,
             self.penalty,
             self.fit_intercept,
@@ -146,14 +146,14 @@ class RebalancedSolver:
         return solution
 
 
-def check_removal(statistics: Statistics, X: Rows, index: Index) -> None:
+def check_removal(sums: Sums, X: Rows, index: Index) -> None:
     """Raise NotTaughtError if rows cannot all have been taught as of the classes `index` says.
 
     Where sums are held per class, those of each must stay the sums of some data.
     """
-    for place in np.unique(index) if statistics.per_class else ():
-        gram = statistics.grams[place]
-        if gram.sums is None:  # rows, which are compared one by one
+    for place in np.unique(index) if sums.per_class else ():
+        gram = sums.grams[place]
+        if gram.matrix is None:  # rows, which are compared one by one
             continue
         left = -second_moment(X[index == place])
         gram.add_to(left, 1.0)
@@ -163,14 +163,14 @@ def check_removal(statistics: Statistics, X: Rows, index: Index) -> None:
             raise NotTaughtError
 
 
-def solver_for(statistics: Statistics, settings: Settings) -> RecursiveSolver | RebalancedSolver:
+def solver_for(sums: Sums, settings: Settings) -> RecursiveSolver | RebalancedSolver:
     """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
     penalty, _, class_weight, fit_intercept = settings
-    if class_weight is not None and not statistics.per_class:
+    if class_weight is not None and not sums.per_class:
         raise ValueError(
             "class_weight needs the sums of each class, but this model was taught with "
             "class_weight=None, which does not hold them: fit it anew"
         )
     if not class_weight:  # none, or a mapping that weighs all alike
-        return RecursiveSolver(statistics, penalty, fit_intercept)
-    return RebalancedSolver(statistics, penalty, fit_intercept, class_weight)
+        return RecursiveSolver(sums, penalty, fit_intercept)
+    return RebalancedSolver(sums, penalty, fit_intercept, class_weight)

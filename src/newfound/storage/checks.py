@@ -10,7 +10,7 @@ from newfound.common.limits import LONGEST_LABEL
 from newfound.solvers.cholesky import is_definite
 from newfound.solvers.recursive import ROUNDING_SLACK
 from newfound.sums.gram import ROUNDING_SHARE, Floats, Gram, add_products
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -117,7 +117,7 @@ def check_rows(rows: NDArray[Any], cross: NDArray[Any], all_cross: NDArray[Any])
     require(bool((far <= ROWS_SLACK * size).all()), "sums")
 
 
-def check_definite(statistics: Statistics, has_peaks: bool) -> None:
+def check_definite(sums: Sums, has_peaks: bool) -> None:
     """Raise ModelFileError if no rows at all have these sums: X'X, and each class's X'1 and n.
 
     Around the means of the classes X'X has no negative eigenvalues, but for rounding, which is
@@ -125,17 +125,17 @@ def check_definite(statistics: Statistics, has_peaks: bool) -> None:
     Files of the first days have no peaks; then these are as high as they must have been, within
     reason.
     """
-    folded = [gram for gram in statistics.grams if gram.sums is not None]
+    folded = [gram for gram in sums.grams if gram.matrix is not None]
     if not folded:
         return
-    spread = np.zeros((statistics.width,) * 2, order="F")
+    spread = np.zeros((sums.width,) * 2, order="F")
     # Rounding of the class sums is that of other classes' rows, too, which came in one batch.
-    least = FAR_SHARE * sum(gram.trace + gram.peak for gram in statistics.grams)
+    least = FAR_SHARE * sum(gram.trace + gram.peak for gram in sums.grams)
     slack = sum(_slack(gram, least) for gram in folded)
-    for place, gram in enumerate(statistics.grams):
-        if gram.sums is not None:
-            where = slice(place, place + 1) if statistics.per_class else slice(None)
-            part = _around_means(gram, statistics.cross.T[where], statistics.counts[where])
+    for place, gram in enumerate(sums.grams):
+        if gram.matrix is not None:
+            where = slice(place, place + 1) if sums.per_class else slice(None)
+            part = _around_means(gram, sums.cross.T[where], sums.counts[where])
             spread += part
             require(_entries_fit(part, _slack(gram, least)) or not has_peaks, "sums")
     spread.ravel(order="K")[:: len(spread) + 1] += slack
@@ -155,8 +155,8 @@ def _slack(gram: Gram, least: float) -> float:
 
 def _around_means(gram: Gram, cross: NDArray[Any], counts: NDArray[Any]) -> Floats:
     """Return X'X around the means of the classes, as the lower triangle of a new matrix."""
-    assert gram.sums is not None
-    around = gram.sums.copy(order="F")
+    assert gram.matrix is not None
+    around = gram.matrix.copy(order="F")
     taught = counts > 0
     add_products(around, cross[taught] / np.sqrt(counts[taught])[:, None], -1.0, lower=True)
     return around

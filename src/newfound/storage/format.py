@@ -24,7 +24,7 @@ from newfound.storage.checks import (
 )
 from newfound.storage.checks import ModelFileError as ModelFileError
 from newfound.sums.labels import as_labels
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 
 FORMAT = 1
 _KEY = "newfound"
@@ -37,7 +37,7 @@ class Contents(NamedTuple):
 
     estimator: str
     parameters: dict[str, Any]
-    statistics: Statistics
+    sums: Sums
     feature_names: list[str] | None
     extractor: Identity | None = None
     selection: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what selection keeps, if any
@@ -50,7 +50,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     The checksum is the SHA-256 of the whole file with the digest itself taken as zeros. What
     `read` would refuse is not written: ValueError is raised, and an older file stays as it is.
     """
-    statistics = contents.statistics
+    sums = contents.sums
     header = {
         "sha256": _NO_DIGEST,  # first, so that its place is the first where it could be
         "format": FORMAT,
@@ -58,14 +58,14 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
         "parameters": contents.parameters,
         "feature_names": contents.feature_names,
         "extractor": None if contents.extractor is None else contents.extractor.to_json(),
-        "labels": statistics.labels.tolist(),
-        "label_type": statistics.labels.dtype.str,
-        "per_class": statistics.per_class,
-        "dtype": None if statistics.dtype is None else statistics.dtype.str,
+        "labels": sums.labels.tolist(),
+        "label_type": sums.labels.dtype.str,
+        "per_class": sums.per_class,
+        "dtype": None if sums.dtype is None else sums.dtype.str,
     }
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
     metadata = {_KEY: json.dumps(header, allow_nan=False)}
-    tensors = _tensors(statistics)
+    tensors = _tensors(sums)
     try:
         check_labels(header)
         check_numbers(header, tensors)
@@ -95,17 +95,17 @@ def read(path: str | os.PathLike[str]) -> Contents:
         header = _verified_header(data)
         tensors = safetensors.numpy.load(data)
         selection, memory = (_taken(tensors, prefix) for prefix in (_SELECTION, _MEMORY))
-        statistics = _statistics(header, tensors)
+        sums = _sums(header, tensors)
         names = header["feature_names"]
         if names is not None:
-            require(isinstance(names, list) and len(names) == statistics.width, "feature names")
+            require(isinstance(names, list) and len(names) == sums.width, "feature names")
             require(all(isinstance(name, str) for name in names), "feature names")
         require(isinstance(header["estimator"], str), "types")
         extractor = header.get("extractor")  # files of the first days have none
         return Contents(
             header["estimator"],
             header["parameters"],
-            statistics,
+            sums,
             names,
             None if extractor is None else Identity.from_json(extractor),
             selection,
@@ -171,33 +171,29 @@ def _verified_header(data: bytes) -> dict[str, Any]:
     return header
 
 
-def _tensors(statistics: Statistics) -> dict[str, np.ndarray[Any, Any]]:
-    folded = [gram.settled() for gram in statistics.grams if gram.sums is not None]
-    width = statistics.width
-    packed = [lapack.dtrttp(gram.sums, uplo="L")[0] for gram in folded]
-    rows = [
-        np.zeros((0, width)) if g.sums is not None else g.waiting_rows for g in statistics.grams
-    ]
-    cross, dropped = statistics.cross_parts
+def _tensors(sums: Sums) -> dict[str, np.ndarray[Any, Any]]:
+    folded = [gram.settled() for gram in sums.grams if gram.matrix is not None]
+    width = sums.width
+    packed = [lapack.dtrttp(gram.matrix, uplo="L")[0] for gram in folded]
+    rows = [np.zeros((0, width)) if g.matrix is not None else g.waiting_rows for g in sums.grams]
+    cross, dropped = sums.cross_parts
     # Rows that came as float32 are that still, to the last bit.
-    held_as = np.float64 if statistics.dtype is None else statistics.dtype
+    held_as = np.float64 if sums.dtype is None else sums.dtype
     return {
-        "counts": statistics.counts,
+        "counts": sums.counts,
         "cross": cross,
         "cross_dropped": dropped,
         "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
         "gram_dropped": np.array([gram.dropped for gram in folded]).reshape(-1, width),
         "gram_folds": np.array([gram.folds for gram in folded], dtype=np.int64),
         "gram_peak": np.array([gram.highest for gram in folded], dtype=np.float64),
-        "gram_is_folded": np.array(
-            [gram.sums is not None for gram in statistics.grams], dtype=bool
-        ),
+        "gram_is_folded": np.array([gram.matrix is not None for gram in sums.grams], dtype=bool),
         "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
         "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
     }
 
 
-def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Statistics:
+def _sums(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Sums:
     check_labels(header)
     labels = as_labels(np.array(header["labels"], dtype=header["label_type"]))
     require(labels.dtype.str == header["label_type"], "labels")
@@ -207,14 +203,14 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
     check_numbers(header, tensors)
 
     counts, width = tensors["counts"], tensors["cross"].shape[1]
-    statistics = Statistics(width, header["per_class"])
+    sums = Sums(width, header["per_class"])
     dtype = np.dtype(header["dtype"])
-    statistics.restore(labels, counts, tensors["cross"], tensors["cross_dropped"], dtype)
+    sums.restore(labels, counts, tensors["cross"], tensors["cross_dropped"], dtype)
     parts = [tensors[name] for name in ("gram", "gram_dropped", "gram_folds")]
     matrices = zip(*parts, strict=True)
     peaks = iter(tensors["gram_peak"].tolist() if "gram_peak" in tensors else ())
     ends = np.cumsum(tensors["rows_held"])
-    for place, gram in enumerate(statistics.grams):
+    for place, gram in enumerate(sums.grams):
         if tensors["gram_is_folded"][place]:
             packed, dropped, folds = next(matrices)
             full, _ = lapack.dtpttr(width, packed, uplo="L")
@@ -223,7 +219,7 @@ def _statistics(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]
         else:
             rows = tensors["rows"][ends[place] - tensors["rows_held"][place] : ends[place]]
             gram.add(rows)
-            mine = slice(place, place + 1) if statistics.per_class else slice(None)
+            mine = slice(place, place + 1) if sums.per_class else slice(None)
             check_rows(rows, tensors["cross"][mine], tensors["cross"])
-    check_definite(statistics, has_peaks="gram_peak" in tensors)
-    return statistics
+    check_definite(sums, has_peaks="gram_peak" in tensors)
+    return sums

@@ -9,7 +9,7 @@ from newfound.selection.holdout import HeldBack
 from newfound.selection.schedule import Occasion, Schedule
 from newfound.selection.selector import Selector
 from newfound.solvers.settings import SelectionSettings
-from newfound.sums.sums import Statistics
+from newfound.sums.sums import Sums
 
 # More examples than anyone can show, and fewer than 64 bits count.
 _MANY = 2**53
@@ -17,18 +17,16 @@ _MANY = 2**53
 _LARGEST_SQUARE = 1e290
 
 
-def packed(
-    selector: Selector, statistics: Statistics, settings: SelectionSettings
-) -> dict[str, NDArray[Any]]:
+def packed(selector: Selector, sums: Sums, settings: SelectionSettings) -> dict[str, NDArray[Any]]:
     """Return everything a selector holds as arrays.
 
     Left out are work that is not finished, and what was found out about other candidates than
     there are now.
     """
-    names, held, key = statistics.labels.tolist(), selector.held, selector.key(settings)
-    rows, index = held.stacked(statistics.labels, statistics.width)
+    names, held, key = sums.labels.tolist(), selector.held, selector.key(settings)
+    rows, index = held.stacked(sums.labels, sums.width)
     arrays = {
-        "held_rows": rows.astype(statistics.dtype or np.float64),
+        "held_rows": rows.astype(sums.dtype or np.float64),
         "held_class": index.astype(np.int64),
         "shown": np.array([held.shown.get(label, 0) for label in names], dtype=np.int64),
         "offered": np.array([held.offered.get(label, 0) for label in names], dtype=np.int64),
@@ -50,11 +48,9 @@ def packed(
     return arrays
 
 
-def unpacked(
-    arrays: dict[str, NDArray[Any]], statistics: Statistics, settings: SelectionSettings
-) -> Selector:
+def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSettings) -> Selector:
     """Return the selector that `packed` was asked of, or raise ValueError or KeyError."""
-    T, names = statistics.n_classes, statistics.labels.tolist()
+    T, names = sums.n_classes, sums.labels.tolist()
 
     def take(name: str, *shape: int, whole: bool = False, most: float = np.inf) -> NDArray[Any]:
         array = arrays[name]
@@ -64,17 +60,17 @@ def unpacked(
 
     V = len(arrays["held_rows"])
     rows = arrays["held_rows"]
-    _require(rows.dtype in (np.float64, statistics.dtype) and rows.shape == (V, statistics.width))
+    _require(rows.dtype in (np.float64, sums.dtype) and rows.shape == (V, sums.width))
     _require(bool(np.isfinite(rows).all()))
     _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
     index = take("held_class", V, whole=True, most=T - 1)
-    _require(bool(statistics.counts[index].all()))
+    _require(bool(sums.counts[index].all()))
     shown, offered = (take(name, T, whole=True, most=_MANY) for name in ("shown", "offered"))
 
     held = HeldBack(settings.random_state)
     held.shown = dict(zip(names, shown.tolist(), strict=True))
     held.offered = dict(zip(names, offered.tolist(), strict=True))
-    for row, place in zip(rows.astype(statistics.dtype or np.float64), index, strict=True):
+    for row, place in zip(rows.astype(sums.dtype or np.float64), index, strict=True):
         held.rows.setdefault(names[place], []).append(row)
 
     selector = Selector(held, float(take("scale", 1, most=_LARGEST_SQUARE)[0]))

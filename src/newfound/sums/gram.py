@@ -80,12 +80,12 @@ def room_for(X: NDArray[np.floating]) -> Floats:
     return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
 
 
-def settle(sums: Floats, start: int, stop: int) -> None:
+def settle(matrix: Floats, start: int, stop: int) -> None:
     """Overwrite columns `start` to `stop` with their lower plus their upper triangle, then zero."""
     for left in range(start, stop, STRIP_COLUMNS):
         right = min(left + STRIP_COLUMNS, stop)
-        block, recent = sums[left:right, left:right], sums[left:right, right:]
-        sums[right:, left:right] += recent.T
+        block, recent = matrix[left:right, left:right], matrix[left:right, right:]
+        matrix[right:, left:right] += recent.T
         recent[:] = 0.0
         block[:] = (block + block.T) * _ONCE[: right - left, : right - left]
 
@@ -131,7 +131,7 @@ class Gram:
         self.recent_apart = recent_apart
         self.rows = np.empty((0, width))
         self.waiting = 0
-        self.sums: Floats | None = None
+        self.matrix: Floats | None = None
         self.diagonal = np.zeros(0)
         self.dropped = np.zeros(0)
         self.folds = 0
@@ -141,7 +141,7 @@ class Gram:
     @property
     def nbytes(self) -> int:
         """Bytes of memory held."""
-        held = 0 if self.sums is None else self.sums.nbytes
+        held = 0 if self.matrix is None else self.matrix.nbytes
         return held + self.diagonal.nbytes + self.dropped.nbytes + self.rows.nbytes
 
     @property
@@ -178,7 +178,7 @@ class Gram:
         """
         self._thaw()
         needed = self.waiting + len(X)
-        if self.sums is None and needed <= self.raw_limit:
+        if self.matrix is None and needed <= self.raw_limit:
             capacity = min(self.raw_limit, max(needed, 2 * len(self.rows)))
             return partial(self._append, X, self._with_capacity(capacity))
         parts = self._parts()
@@ -209,7 +209,7 @@ class Gram:
             held.setdefault(row.tobytes(), []).append(place)
         found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
         places = [places.pop() if places else -1 for places in found]
-        if self.sums is None and -1 in places:
+        if self.matrix is None and -1 in places:
             raise ValueError(
                 "cannot forget a row that was not taught: no row that is held equals it in "
                 "every feature, so the model is left as it was"
@@ -235,11 +235,11 @@ class Gram:
         vector = columns.ndim == 1
         symmetric = blas.dsymv if vector else blas.dsymm
         product = times(rows.T, times(rows, columns)) if vector else rows.T @ (rows @ columns)
-        if self.sums is not None:
-            product += symmetric(1.0, self.sums, columns, lower=1)
-        if self.sums is not None and self.recent_apart:
+        if self.matrix is not None:
+            product += symmetric(1.0, self.matrix, columns, lower=1)
+        if self.matrix is not None and self.recent_apart:
             # Both triangles count, and so the diagonal has now been counted twice.
-            product += symmetric(1.0, self.sums, columns, lower=0)
+            product += symmetric(1.0, self.matrix, columns, lower=0)
             product -= (self.diagonal * columns.T).T
         return product
 
@@ -248,24 +248,24 @@ class Gram:
 
         The upper triangle, which must be zero, serves on the way.
         """
-        if self.sums is not None:
-            blas.daxpy(self.sums.ravel(order="K"), target.ravel(order="K"), a=scale)
+        if self.matrix is not None:
+            blas.daxpy(self.matrix.ravel(order="K"), target.ravel(order="K"), a=scale)
             if self.recent_apart:
                 settle(target, 0, self.width)
         add_products(target, self.waiting_rows, scale, lower=True)
 
     def merge(self, other: "Gram") -> None:
         """Add everything `other` holds."""
-        if other.sums is None:
+        if other.matrix is None:
             self.add(other.waiting_rows.copy())
             return
         other = other.settled()
-        assert other.sums is not None
+        assert other.matrix is not None
         peak = self.peak + other.peak
         self._thaw()
         self._hold(self._parts())
-        assert self.sums is not None
-        self.sums += other.sums
+        assert self.matrix is not None
+        self.matrix += other.matrix
         add_exactly(self.diagonal, self.dropped, other.diagonal)
         add_exactly(self.diagonal, self.dropped, other.dropped)
         self._restore_diagonal()
@@ -279,33 +279,33 @@ class Gram:
         if other.waiting:
             other._prepare_fold(other.waiting_rows, 1.0, other._parts())()
             other.waiting = 0
-        assert other.sums is not None
-        settle(other.sums, 0, self.width)
+        assert other.matrix is not None
+        settle(other.matrix, 0, self.width)
         return other
 
-    def restore(self, sums: Floats, dropped: Floats, folds: int, highest: float) -> None:
+    def restore(self, matrix: Floats, dropped: Floats, folds: int, highest: float) -> None:
         """Take over settled sums, (width, width), as another Gram held them."""
-        if sums.shape != (self.width, self.width) or dropped.shape != (self.width,):
+        if matrix.shape != (self.width, self.width) or dropped.shape != (self.width,):
             raise ValueError("sums of different shapes do not belong together")
-        self.sums, self.diagonal, self.dropped = sums, sums.diagonal().copy(), dropped
+        self.matrix, self.diagonal, self.dropped = matrix, matrix.diagonal().copy(), dropped
         self.folds, self.highest = folds, highest
 
     def _thaw(self) -> None:
         """Copy what is mapped read-only from a file: BLAS would write to it all the same."""
         if not self.rows.flags.writeable:
             self.rows = self.rows.copy()
-        if self.sums is not None and not self.sums.flags.writeable:
-            self.sums = np.array(self.sums, order="F")
+        if self.matrix is not None and not self.matrix.flags.writeable:
+            self.matrix = np.array(self.matrix, order="F")
 
     def _parts(self) -> Parts:
         """Return sums, diagonal and dropped: those there are, or new ones."""
-        if self.sums is not None:
-            return self.sums, self.diagonal, self.dropped
+        if self.matrix is not None:
+            return self.matrix, self.diagonal, self.dropped
         square = np.zeros((self.width, self.width), order="F")
         return square, np.zeros(self.width), np.zeros(self.width)
 
     def _hold(self, parts: Parts) -> None:
-        self.sums, self.diagonal, self.dropped = parts
+        self.matrix, self.diagonal, self.dropped = parts
 
     def _with_capacity(self, capacity: int) -> Floats:
         if capacity <= len(self.rows):
@@ -335,35 +335,35 @@ class Gram:
     def _prepare_fold(
         self, X: NDArray[np.floating], sign: float, parts: Parts
     ) -> Callable[[], None]:
-        sums, diagonal, dropped = parts[0], parts[1].copy(), parts[2].copy()
+        matrix, diagonal, dropped = parts[0], parts[1].copy(), parts[2].copy()
         for start in range(0, len(X), SQUARED_ROWS):
             part = X[start : start + SQUARED_ROWS]
             squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
             add_exactly(diagonal, dropped, sign * squares)
         # What was added up in other groups than it is taken out of may leave less than nothing.
         diagonal[diagonal < 0] = dropped[diagonal < 0] = 0.0
-        self._settle_some(sums)
+        self._settle_some(matrix)
         room = room_for(X)
 
         def fold() -> None:
-            add_products(sums, X, sign, lower=not self.recent_apart, room=room)
-            self._hold((sums, diagonal, dropped))
+            add_products(matrix, X, sign, lower=not self.recent_apart, room=room)
+            self._hold((matrix, diagonal, dropped))
             self._restore_diagonal()
             self.folds += 1
 
         return fold
 
-    def _settle_some(self, sums: Floats) -> None:
+    def _settle_some(self, matrix: Floats) -> None:
         # Each strip is settled once in N^(2/3) of N folds: then what rounding takes from the
         # recent sums and from the older ones grows alike, with N^(1/6).
         strips = -(-self.width // STRIP_COLUMNS)
         if self.recent_apart and self.folds % max(4, int(self.folds ** (2 / 3)) // strips) == 0:
-            settle(sums, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
+            settle(matrix, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
             self.strip = (self.strip + STRIP_COLUMNS) % (strips * STRIP_COLUMNS)
 
     def _restore_diagonal(self) -> None:
-        assert self.sums is not None
-        self.sums.ravel(order="K")[:: self.width + 1] = self.diagonal
+        assert self.matrix is not None
+        self.matrix.ravel(order="K")[:: self.width + 1] = self.diagonal
 
 
 def _nothing() -> None:

@@ -53,7 +53,7 @@ def split(X: Floats) -> tuple[Floats, Floats]:
     return high, X - high
 
 
-class Statistics:
+class Sums:
     """Sums over labelled rows: add, remove, merge; order and grouping never matter.
 
     Adding, removing, dropping and renaming first do all that can fail, so that a row is either in
@@ -69,7 +69,7 @@ class Statistics:
 
     Examples
     --------
-    >>> sums = Statistics(width=2)
+    >>> sums = Sums(width=2)
     >>> index, labels = sums.locate(np.array(["mug", "cup", "mug"]))
     >>> sums.add(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), index, labels)
     >>> sums.labels.tolist(), sums.counts.tolist(), sums.cross.tolist()
@@ -160,7 +160,7 @@ class Statistics:
         total = np.zeros(self.width)
         for gram in self.grams:
             total += np.einsum("ij,ij->j", gram.waiting_rows, gram.waiting_rows)
-            total += gram.diagonal if gram.sums is not None else 0.0
+            total += gram.diagonal if gram.matrix is not None else 0.0
         return total
 
     def gram_times(self, columns: Floats) -> Floats:
@@ -319,7 +319,7 @@ class Statistics:
         with uninterrupted():
             self.__dict__.update(joined.__dict__)
 
-    def merge(self, other: "Statistics") -> None:
+    def merge(self, other: "Sums") -> None:
         """Add everything `other` holds; classes are matched by label."""
         if other.width != self.width:
             raise ValueError(
