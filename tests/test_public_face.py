@@ -29,7 +29,13 @@ def test_the_names_are_those_promised_and_no_others() -> None:
     assert set(newfound.__all__) == {
         "IncrementalRidgeClassifier",
         "IncrementalRidgeClassifierCV",
+        "InvalidInputError",
+        "MissingDataError",
         "ModelFileError",
+        "NewfoundError",
+        "NotTaughtError",
+        "UnreadableImageError",
+        "WrongExtractorError",
         "__version__",
         "datasets",
         "features",

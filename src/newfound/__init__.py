@@ -3,6 +3,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from newfound.common.errors import (
+    InvalidInputError,
+    MissingDataError,
+    ModelFileError,
+    NewfoundError,
+    NotTaughtError,
+    UnreadableImageError,
+    WrongExtractorError,
+)
+
 if TYPE_CHECKING:
     from newfound import datasets as datasets
     from newfound import features as features
@@ -13,7 +23,6 @@ if TYPE_CHECKING:
         IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV,
     )
     from newfound.estimators.loading import load as load
-    from newfound.storage.format import ModelFileError as ModelFileError
 
 __version__ = "0.1.0"
 
@@ -21,14 +30,19 @@ __version__ = "0.1.0"
 _HOME = {
     "IncrementalRidgeClassifier": "newfound.estimators.classifier",
     "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
-    "ModelFileError": "newfound.storage.format",
     "load": "newfound.estimators.loading",
 }
 _ROOMS = ("datasets", "features")
 __all__ = [
     "IncrementalRidgeClassifier",
     "IncrementalRidgeClassifierCV",
+    "InvalidInputError",
+    "MissingDataError",
     "ModelFileError",
+    "NewfoundError",
+    "NotTaughtError",
+    "UnreadableImageError",
+    "WrongExtractorError",
     "__version__",
     "datasets",
     "features",

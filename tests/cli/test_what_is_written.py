@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from newfound.datasets import MissingDataError, mnist
+from newfound import MissingDataError
+from newfound.datasets import mnist
 from tests.command_line import Done, picture
 
 THEIRS = ("NEWFOUND_CACHE", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")

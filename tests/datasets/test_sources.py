@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from newfound.datasets import MissingDataError, icubworld28, mnist, rgbd
+from newfound import MissingDataError
+from newfound.datasets import icubworld28, mnist, rgbd
 from newfound.datasets.icubworld28 import DAYS
 from newfound.features import Pixels
 

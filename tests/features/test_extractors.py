@@ -18,13 +18,13 @@ import skimage
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
+from newfound import UnreadableImageError
 from newfound.common.files import cache_folder
 from newfound.features import (
     EfficientNetLite0,
     Identity,
     OnnxExtractor,
     Pixels,
-    UnreadableImageError,
     caffenet,
 )
 from newfound.features.catalog import named, remembered

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from newfound.features.images import LARGEST_PIXELS, UnreadableImageError, as_rgb, read_file
+from newfound.common.errors import UnreadableImageError
+from newfound.features.images import LARGEST_PIXELS, as_rgb, read_file
 
 # Red on top, blue below, wider than high: shows turns, swaps of channels and lost rows.
 SCENE = Image.new("RGB", (40, 20), "red")

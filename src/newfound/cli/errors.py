@@ -1,11 +1,10 @@
 """Which errors are the user's, in words, and which are ours."""
 
-import dis
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-RAISE = dis.opmap["RAISE_VARARGS"]
+from newfound.common.errors import NewfoundError
 
 
 def words(error: BaseException) -> str | None:
@@ -15,24 +14,9 @@ def words(error: BaseException) -> str | None:
         return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
-    if isinstance(error, ModuleNotFoundError) or is_deliberate(error):
+    if isinstance(error, NewfoundError | ModuleNotFoundError):
         return str(error)
     return None
-
-
-def is_deliberate(error: BaseException) -> bool:
-    """Tell whether an error is a ValueError that a `raise` of newfound made, and so in its words.
-
-    numpy raises inside a call: there, too, the last line is one of newfound's, but no `raise`.
-    """
-    trace = error.__traceback__
-    if not isinstance(error, ValueError) or trace is None:
-        return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    module = str(trace.tb_frame.f_globals.get("__name__"))
-    raised = trace.tb_frame.f_code.co_code[trace.tb_lasti] == RAISE
-    return raised and module.partition(".")[0] == "newfound"
 
 
 @contextmanager

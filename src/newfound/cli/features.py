@@ -10,6 +10,7 @@ from newfound.cli.errors import naming
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet
 from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, many, shown
+from newfound.common.errors import InvalidInputError
 
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Where to put the vectors: .npz", show_default=False)
@@ -64,7 +65,9 @@ def _write(output: Path, rows: list[Row], talk: Talk) -> None:
 
     vectors, names = stacked(rows), [str(row.label) for row in rows if row.label is not None]
     if 0 < len(names) < len(rows):
-        raise ValueError("some of these have labels and others have none: give --as, or part them")
+        raise InvalidInputError(
+            "some of these have labels and others have none: give --as, or part them"
+        )
     labels = [unicodedata.normalize("NFC", name) for name in names]
     files, of_images = [row.file for row in rows], all(row.of_image for row in rows)
     digests = [row.digest if of_images else b"" for row in rows]

@@ -8,6 +8,7 @@ from newfound.cli.gather import check_label
 from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.cli.talk import Talk
+from newfound.common.errors import InvalidInputError
 
 Label = Annotated[str, typer.Argument(help="The class to forget.", show_default=False)]
 
@@ -27,7 +28,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
         recogniser = opened(model)
         named = recogniser.label(label)
         if not recogniser.model._sums.per_class:
-            raise ValueError(
+            raise InvalidInputError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"
             )

@@ -13,6 +13,7 @@ import typer
 from newfound.cli.errors import words
 from newfound.cli.models import extractor_for
 from newfound.cli.talk import Talk, shown
+from newfound.common.errors import InvalidInputError
 from newfound.common.files import digest_of
 from newfound.common.limits import LONGEST_LABEL
 
@@ -185,11 +186,13 @@ def rows_of(
     widths = {part.vectors.shape[1] for _, part in gathered.vectors}
     widths |= set() if network is None else {network.width}
     if len(widths) > 1:
-        raise ValueError(f"vectors of {' and of '.join(map(str, sorted(widths)))} features")
+        raise InvalidInputError(f"vectors of {' and of '.join(map(str, sorted(widths)))} features")
     if recogniser is not None and recogniser.is_taught:
         taught = recogniser.model.n_features_in_
         for width in widths - {taught}:
-            raise ValueError(f"vectors of {width} features, but this model was taught {taught}")
+            raise InvalidInputError(
+                f"vectors of {width} features, but this model was taught {taught}"
+            )
     return _rows(gathered, network, wanted)
 
 

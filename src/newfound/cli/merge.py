@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli.errors import is_deliberate
 from newfound.cli.models import changing, opened
 from newfound.cli.options import Quiet, Wait
 from newfound.cli.talk import Talk, known, many, shown
+from newfound.common.errors import InvalidInputError
 
 Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
 Output = Annotated[
@@ -44,12 +44,10 @@ def merge(
         for place, other in enumerate(recognisers[1:], start=1):
             try:
                 twice += merged.merge(other)
-            except ValueError as error:
-                if not is_deliberate(error):
-                    raise
+            except InvalidInputError as error:
                 before = " and ".join(map(str, names[:place]))
                 reason = str(error).removeprefix("cannot merge: ")
-                raise ValueError(
+                raise InvalidInputError(
                     f"{names[place]} cannot be merged with {before}: {reason}"
                 ) from error
         merged.settle()

@@ -43,8 +43,8 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
 
 def _known(kept: Path, name: Path) -> str:
     """Return how much a kept model knows, or raise ModelFileError if it is damaged."""
+    from newfound.common.errors import ModelFileError
     from newfound.recognition.recogniser import Recogniser
-    from newfound.storage.format import ModelFileError
 
     try:
         return known(Recogniser.load(kept).model)

@@ -4,11 +4,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from newfound.common.errors import MissingDataError
 from newfound.common.files import cache_folder
-
-
-class MissingDataError(FileNotFoundError):
-    """A data set is not where it was looked for; the message says how to get it."""
 
 
 class Origin(NamedTuple):

@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES, open_regular, write_whole
 from newfound.common.limits import LONGEST_LABEL
 from newfound.features.vectors import Identity, Vectors
@@ -49,9 +50,11 @@ def write_vectors(
     """
     sizes = {len(digest) for digest in digests}
     if not len(vectors) == len(files) == len(digests) or not sizes <= {0, DIGEST_BYTES}:
-        raise ValueError(f"each vector needs a file and a digest of {DIGEST_BYTES} bytes, or none")
+        raise InvalidInputError(
+            f"each vector needs a file and a digest of {DIGEST_BYTES} bytes, or none"
+        )
     if len(sizes) > 1:
-        raise ValueError("either all vectors have a digest or none has")
+        raise InvalidInputError("either all vectors have a digest or none has")
     identity = None if vectors.extractor is None else vectors.extractor.to_json()
     arrays = {
         "vectors": np.asarray(vectors),
@@ -99,11 +102,11 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
         labels, names, digests = (arrays.get(name) for name in ("labels", "files", "digests"))
         parts = [part for part in (labels, names, digests) if part is not None]
         if any(part.shape[:1] != (n,) for part in parts):
-            raise ValueError(f"it has {n} vectors, but another number of labels or names")
+            raise InvalidInputError(f"it has {n} vectors, but another number of labels or names")
         if digests is not None and (
             digests.dtype != np.uint8 or digests.shape not in ((n, DIGEST_BYTES), (n, 0))
         ):
-            raise ValueError(f"its digests are not of {DIGEST_BYTES} bytes each")
+            raise InvalidInputError(f"its digests are not of {DIGEST_BYTES} bytes each")
         identity = json.loads(str(arrays.get("extractor", "null")))
         extractor = None if identity is None else Identity.from_json(identity)
         return VectorsFile(
@@ -115,18 +118,18 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     except OSError:
         raise
     except zipfile.BadZipFile as error:
-        raise ValueError(
+        raise InvalidInputError(
             f"{os.fspath(path)}: not a file of vectors (no npz file, or damaged)"
         ) from error
     except Exception as error:  # whatever a file that is not ours makes the parsers do
-        raise ValueError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
+        raise InvalidInputError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
 
 
 def most_unpacked() -> int:
     """Return how many bytes a packed file may unpack to, or raise ValueError."""
     text = os.environ.get(MOST_UNPACKED_NAME) or str(MOST_UNPACKED)
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise ValueError(
+        raise InvalidInputError(
             f"the environment variable {MOST_UNPACKED_NAME} is {text!r}: it takes a number of "
             f"bytes, such as {MOST_UNPACKED}"
         )
@@ -139,14 +142,14 @@ def _arrays(file: IO[bytes], most: int) -> dict[str, NDArray[Any]]:
     with zipfile.ZipFile(file) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "vectors" not in members:
-            raise ValueError("it has no array called vectors")
+            raise InvalidInputError("it has no array called vectors")
         there = {name: members[name] for name in wanted if name in members}
         most = max(most, os.fstat(file.fileno()).st_size)
         if any(info.flag_bits & _ENCRYPTED for info in there.values()):
-            raise ValueError("it is encrypted: unpack it first")
+            raise InvalidInputError("it is encrypted: unpack it first")
         unpacked = sum(info.file_size for info in there.values())
         if unpacked > most:
-            raise ValueError(
+            raise InvalidInputError(
                 f"it unpacks to {unpacked / 2**30:.1f} GiB, more than the {most / 2**30:.1f} GiB "
                 f"that are read; if it is to be trusted, set {MOST_UNPACKED_NAME}={unpacked}"
             )
@@ -158,29 +161,31 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArra
     with archive.open(info) as part:
         shape, by_columns, dtype = _header(part, name)
         if dtype.fields is not None:
-            raise ValueError(
+            raise InvalidInputError(
                 f"its {name} are a structured array, with fields, which is not read: save "
                 "numbers and texts"
             )
         if dtype.hasobject:
-            raise ValueError(
+            raise InvalidInputError(
                 f"its {name} are Python objects, which are not read: save numbers and texts"
             )
         # Rows of no numbers take no room, however many of them a file says there are.
         if name == "vectors" and (len(shape) != 2 or shape[1] < 1):
-            raise ValueError("its vectors are not rows of numbers")
+            raise InvalidInputError("its vectors are not rows of numbers")
         if dtype.kind in "US" and name == "labels" and dtype.itemsize > 4 * LONGEST_LABEL:
-            raise ValueError(f"its labels are wider than the {LONGEST_LABEL} characters of a label")
+            raise InvalidInputError(
+                f"its labels are wider than the {LONGEST_LABEL} characters of a label"
+            )
         size = math.prod(shape) * dtype.itemsize
         is_there = size == info.file_size - part.tell() and dtype.itemsize > 0
         if not is_there or min(shape, default=0) < 0:
-            raise ValueError(f"its {name} do not have the size that it says")
+            raise InvalidInputError(f"its {name} do not have the size that it says")
         array = np.empty(shape, dtype, order="F" if by_columns else "C")
         flat = array.ravel(order="K").view(np.uint8) if size else np.zeros(0, np.uint8)
         for start in range(0, size, _PIECE):
             piece = part.read(min(_PIECE, size - start))
             if len(piece) < min(_PIECE, size - start):
-                raise ValueError(f"its {name} are cut short")
+                raise InvalidInputError(f"its {name} are cut short")
             flat[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
         return array
 
@@ -197,20 +202,20 @@ def _header(part: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype
     except zipfile.BadZipFile:
         raise
     except Exception as error:  # of numpy and of Python's own parser, in words for programmers
-        raise ValueError(f"its {name} do not begin as arrays of numpy do") from error
+        raise InvalidInputError(f"its {name} do not begin as arrays of numpy do") from error
     if found is None:
-        raise ValueError(f"its {name} are in a format of numpy that is not read")
+        raise InvalidInputError(f"its {name} are in a format of numpy that is not read")
     return found
 
 
 def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
     """Return vectors as floats, or raise ValueError."""
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
-        raise ValueError("its vectors are not rows of numbers")
+        raise InvalidInputError("its vectors are not rows of numbers")
     if vectors.dtype.kind == "f":
         return vectors
     if vectors.size and not -_WHOLE <= int(vectors.min()) <= int(vectors.max()) <= _WHOLE:
-        raise ValueError(
+        raise InvalidInputError(
             "its vectors are whole numbers beyond 2^53, which no float64 holds exactly"
         )
     return vectors.astype(np.float64)
@@ -219,17 +224,17 @@ def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
 def _texts(array: NDArray[Any], name: str) -> list[str]:
     """Return texts, booleans or whole numbers as texts that can be written, or raise ValueError."""
     if array.ndim != 1 or array.dtype.kind not in "USiubf":
-        raise ValueError(f"its {name} are not one text or whole number for each vector")
+        raise InvalidInputError(f"its {name} are not one text or whole number for each vector")
     texts = _as_texts(array, name)
     for text in set(texts):
         try:  # names of files may be bytes, which Python writes as surrogates of its own
             text.encode(errors="surrogateescape")
         except UnicodeEncodeError:
-            raise ValueError(f"its {name} are no text: {text[:40]!a}") from None
+            raise InvalidInputError(f"its {name} are no text: {text[:40]!a}") from None
         if name == "labels":
             longest = max(len(text), len(unicodedata.normalize("NFC", text)))
             if longest > LONGEST_LABEL:
-                raise ValueError(
+                raise InvalidInputError(
                     f"its labels hold one of {longest} characters; a label may have {LONGEST_LABEL}"
                 )
     return texts
@@ -238,11 +243,13 @@ def _texts(array: NDArray[Any], name: str) -> list[str]:
 def _as_texts(array: NDArray[Any], name: str) -> list[str]:
     if array.dtype.kind == "f":
         if not (np.isfinite(array).all() and (array == np.round(array)).all()):
-            raise ValueError(f"its {name} are numbers that are not whole, and so no classes")
+            raise InvalidInputError(f"its {name} are numbers that are not whole, and so no classes")
         return [str(int(value)) for value in array.tolist()]
     if array.dtype.kind == "S":
         try:
             return [value.decode() for value in array.tolist()]
         except UnicodeDecodeError:
-            raise ValueError(f"its {name} are bytes that are not UTF-8: save texts") from None
+            raise InvalidInputError(
+                f"its {name} are bytes that are not UTF-8: save texts"
+            ) from None
     return [str(value) for value in array.tolist()]

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
+from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.errors import InvalidInputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.estimators.inputs import checked_labels, checked_rows
@@ -20,14 +22,13 @@ from newfound.heads.recoding import recoding_factors
 from newfound.heads.simplex import project_on_simplex
 from newfound.selection.selector import Selector
 from newfound.solvers.grid import Candidates, warn_of_rounding
-from newfound.solvers.recursive import NotTaughtError, RecursiveSolver
+from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
 from newfound.solvers.weighted import RebalancedSolver, solver_for
 from newfound.storage import format as file_format
 from newfound.sums.blas import times
-from newfound.sums.gram import Floats
-from newfound.sums.labels import Labels, as_labels, join_labels
-from newfound.sums.sums import Counts, Index, Rows, Sums
+from newfound.sums.labels import as_labels, join_labels
+from newfound.sums.sums import Sums
 
 Solver = RecursiveSolver | RebalancedSolver
 
@@ -265,7 +266,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         sums = self._taught()
         place = sums.position(label)
         if not sums.per_class:
-            raise ValueError(
+            raise InvalidInputError(
                 f"cannot forget class {label!r}: this model was taught with class_weight=None and "
                 "does not hold its sums per class. Teach it with class_weight='balanced', or with "
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
@@ -686,7 +687,9 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """Return the feature names of two models to be merged, or raise ValueError."""
         names, others = getattr(self, "feature_names_in_", None), theirs.feature_names
         if names is not None and others is not None and list(names) != others:
-            raise ValueError("cannot merge: the two models were taught features of different names")
+            raise InvalidInputError(
+                "cannot merge: the two models were taught features of different names"
+            )
         return list(names) if names is not None else others
 
     def _common_extractor(self, theirs: Taught) -> Identity | None:

@@ -6,6 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.errors import InvalidInputError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import locked
 from newfound.estimators.classifier import IncrementalRidgeClassifier, Solver, Taught
@@ -23,9 +25,8 @@ from newfound.solvers.settings import (
 from newfound.solvers.weighted import check_removal, solver_for
 from newfound.storage import format as file_format
 from newfound.storage.selection import packed, unpacked
-from newfound.sums.gram import Floats
-from newfound.sums.labels import Labels, as_labels
-from newfound.sums.sums import Counts, Index, Rows, Sums
+from newfound.sums.labels import as_labels
+from newfound.sums.sums import Sums
 
 
 class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
@@ -387,7 +388,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             sums.labels.tolist(), selector.counts(sums), going, strict=True
         ):
             if gone > held:
-                raise ValueError(
+                raise InvalidInputError(
                     f"cannot forget {gone} examples of {label!r}: {held} of them were taught"
                 )
         found, left = selector.held.plan_removal(rows, labels)

@@ -7,9 +7,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from newfound.common.arrays import Labels, Rows
+from newfound.common.errors import InvalidInputError
 from newfound.features.vectors import Vectors, same_extractor
-from newfound.sums.labels import Labels, as_labels
-from newfound.sums.sums import Rows
+from newfound.sums.labels import as_labels
 
 # Sums of squares stay far from where float64 overflows (1.8e308), however many rows come.
 LARGEST_SQUARE = 1e290
@@ -37,7 +38,7 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
             raise
         raise TypeError(f"X must hold numbers only: {error}") from error
     if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
-        raise ValueError(
+        raise InvalidInputError(
             f"X holds values up to {np.abs(rows).max():.1e}, whose squares overflow; "
             "scale the features first"
         )

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from newfound.features.efficientnet import EfficientNetLite0 as EfficientNetLite0
     from newfound.features.extractor import Extracted as Extracted
     from newfound.features.extractor import Extractor as Extractor
-    from newfound.features.images import UnreadableImageError as UnreadableImageError
     from newfound.features.onnx import OnnxExtractor as OnnxExtractor
     from newfound.features.pixels import Pixels as Pixels
     from newfound.features.vectors import Identity as Identity
@@ -22,7 +21,6 @@ _HOME = {
     "Identity": "vectors",
     "OnnxExtractor": "onnx",
     "Pixels": "pixels",
-    "UnreadableImageError": "images",
     "Vectors": "vectors",
     "caffenet": "caffe",
 }
@@ -33,7 +31,6 @@ __all__ = [
     "Identity",
     "OnnxExtractor",
     "Pixels",
-    "UnreadableImageError",
     "Vectors",
     "caffenet",
 ]

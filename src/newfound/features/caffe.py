@@ -3,6 +3,7 @@
 import os
 from typing import Literal
 
+from newfound.common.errors import InvalidInputError
 from newfound.features.onnx import OnnxExtractor
 from newfound.features.vectors import Identity
 
@@ -34,18 +35,18 @@ def caffenet(
     --------
     >>> caffenet("caffenet-12.onnx", layer="fc8")
     Traceback (most recent call last):
-    ValueError: layer must be 'fc6' or 'fc7', got 'fc8'
+    newfound.InvalidInputError: layer must be 'fc6' or 'fc7', got 'fc8'
     """
     if layer not in _TENSORS:
-        raise ValueError(f"layer must be 'fc6' or 'fc7', got {layer!r}")
+        raise InvalidInputError(f"layer must be 'fc6' or 'fc7', got {layer!r}")
     try:
         network = OnnxExtractor(path, _TENSORS[layer], size=224, mean=_MEAN, channels="bgr")
         is_caffenet = network.input == "data_0"
     except ValueError as error:
-        raise ValueError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
+        raise InvalidInputError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
     if not is_caffenet:
         name = "" if isinstance(path, bytes) else f"{os.fspath(path)}: "
-        raise ValueError(
+        raise InvalidInputError(
             f"{name}not the CaffeNet of the ONNX model zoo: its input is {network.input!r}, "
             "not 'data_0'"
         )

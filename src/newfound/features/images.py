@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import UnreadableImageError
 from newfound.common.extras import imported_from
 from newfound.common.files import open_regular
 
@@ -37,10 +38,6 @@ _FOREIGN = (
 )
 
 
-class UnreadableImageError(ValueError):
-    """An image cannot be used; the message says why."""
-
-
 def read_file(path: str | os.PathLike[str]) -> bytes:
     """Return the bytes of an image file, or raise UnreadableImageError. Never waits for a pipe.
 
@@ -48,7 +45,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     --------
     >>> read_file("no such file.jpg")
     Traceback (most recent call last):
-    newfound.features.images.UnreadableImageError: there is no such file
+    newfound.UnreadableImageError: there is no such file
     """
     try:
         with open_regular(path) as file:
@@ -93,7 +90,7 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
     (30, 20)
     >>> as_rgb(b"")
     Traceback (most recent call last):
-    newfound.features.images.UnreadableImageError: an empty file
+    newfound.UnreadableImageError: an empty file
     """
     if isinstance(source, np.ndarray):
         return _checked(_from_array(source), smallest)

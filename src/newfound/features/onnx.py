@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import InvalidInputError
 from newfound.common.extras import imported_from
 from newfound.features.extractor import Extractor
 from newfound.features.preprocessing import Levels, Preprocessing, Size
@@ -61,9 +62,13 @@ class OnnxExtractor(Extractor):
             self.session, self.output = _session_with(data, output)
             self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
             if size is None and fixed is None:
-                raise ValueError("this network takes images of any size: say which with size=")
+                raise InvalidInputError(
+                    "this network takes images of any size: say which with size="
+                )
             if size is not None and fixed is not None and fixed != _pair(size):
-                raise ValueError(f"this network takes images of {fixed}, not of {_pair(size)}")
+                raise InvalidInputError(
+                    f"this network takes images of {fixed}, not of {_pair(size)}"
+                )
             self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
             self.batch_size = self.batch_limit or self.batch_size
             try:
@@ -71,7 +76,9 @@ class OnnxExtractor(Extractor):
             except ValueError:
                 raise
             except Exception as error:  # whatever onnxruntime makes of it
-                raise ValueError(f"this network does not take such images: {error}") from error
+                raise InvalidInputError(
+                    f"this network does not take such images: {error}"
+                ) from error
         self.identity = Identity(
             "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
         )
@@ -84,7 +91,7 @@ class OnnxExtractor(Extractor):
             batch = np.concatenate([batch, missing])
         (features,) = self.session.run([self.output], {self.input: batch})
         if np.ndim(features) < 2 or len(features) != len(batch):
-            raise ValueError(
+            raise InvalidInputError(
                 f"{self.output} has shape {np.shape(features)} for {len(batch)} images: it is not "
                 "one row each"
             )
@@ -100,7 +107,7 @@ def _naming(path: str | os.PathLike[str] | bytes) -> Iterator[None]:
     except ValueError as error:
         if isinstance(path, bytes):
             raise
-        raise ValueError(f"{os.fspath(path)}: {error}") from error
+        raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -121,7 +128,9 @@ def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
     inner = [name for node in model.graph.node for name in node.output if name]
     if output not in inner:
         near = get_close_matches(output, [*outputs, *inner], n=5, cutoff=0.3) or outputs
-        raise ValueError(f"no tensor {output!r} in this network; it has {', '.join(near)}, …")
+        raise InvalidInputError(
+            f"no tensor {output!r} in this network; it has {', '.join(near)}, …"
+        )
     kind = onnx.TensorProto.FLOAT
     model.graph.output.append(onnx.helper.make_tensor_value_info(output, kind, None))
     return _session(model.SerializeToString()), output
@@ -147,7 +156,7 @@ def _session(data: bytes) -> Any:
     try:
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise ValueError(f"not a network that onnxruntime can run: {error}") from error
+        raise InvalidInputError(f"not a network that onnxruntime can run: {error}") from error
 
 
 def _input_of(
@@ -158,7 +167,9 @@ def _input_of(
     shape = inputs[0].shape
     if len(inputs) != 1 or len(shape) != 4 or inputs[0].type != "tensor(float)":
         found = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
-        raise ValueError(f"an image network has one float input of four dimensions; here {found}")
+        raise InvalidInputError(
+            f"an image network has one float input of four dimensions; here {found}"
+        )
     depth = 1 if channels == "grey" else 3
     if shape[1] == depth or (isinstance(shape[1], str) and shape[3] != depth):
         layout: Literal["chw", "hwc"] = "chw"
@@ -166,7 +177,7 @@ def _input_of(
     elif shape[3] == depth:
         layout, (height, width) = "hwc", shape[1:3]
     else:
-        raise ValueError(f"the network's input is {shape}, which has no {depth} channels")
+        raise InvalidInputError(f"the network's input is {shape}, which has no {depth} channels")
     fixed = (height, width) if isinstance(height, int) and isinstance(width, int) else None
     return inputs[0].name, layout, fixed, shape[0] if isinstance(shape[0], int) else None
 

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import InvalidInputError
 from newfound.features.extractor import Extractor
 from newfound.features.preprocessing import Preprocessing, Size
 from newfound.features.vectors import Identity
@@ -37,7 +38,9 @@ class Pixels(Extractor):
         channels: Literal["grey", "rgb"] = "grey",
     ) -> None:
         if not isinstance(range, tuple | list) or len(range) != 2 or not range[0] < range[1]:
-            raise ValueError(f"range must be two numbers that rise, black and white, got {range}")
+            raise InvalidInputError(
+                f"range must be two numbers that rise, black and white, got {range}"
+            )
         black, white = range
         step = 255 / (white - black)
         self.prepare = Preprocessing(size, -black * step, step, channels)

@@ -6,6 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from newfound.common.errors import InvalidInputError
+
 # Numbers that say how images are prepared stay far below this.
 LARGEST_NUMBER = 1e15
 
@@ -53,11 +55,11 @@ class Identity:
         """Return the identity that `to_json` gave `values` for, or raise ValueError."""
         kinds = {"name": str, "weights": str, "output": str, "preprocessing": dict}
         if not isinstance(values, dict) or set(values) != set(kinds):
-            raise ValueError("not an extractor's identity")
+            raise InvalidInputError("not an extractor's identity")
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):
-            raise ValueError("not an extractor's identity")
+            raise InvalidInputError("not an extractor's identity")
         if not all(map(_is_plain, values["preprocessing"].values())):
-            raise ValueError("not an extractor's identity")
+            raise InvalidInputError("not an extractor's identity")
         return cls(**values)
 
 
@@ -134,7 +136,7 @@ def same_extractor(
 ) -> Identity | None:
     """Return the extractor of both, where either is known, or raise ValueError if they differ."""
     if known is not None and other is not None and known != other:
-        raise ValueError(
+        raise InvalidInputError(
             f"{whose} of {known}, but {what} of {other}: "
             "the numbers of one mean nothing to the other"
         )

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from newfound.common.arrays import Floats
 
 
 def recoding_factors(masses: NDArray[np.floating], recoding: float | Floats) -> Floats:

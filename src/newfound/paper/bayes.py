@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.arrays import Floats
 from newfound.common.extras import imported_from
 from newfound.common.files import write_whole
 from newfound.estimators.classifier import IncrementalRidgeClassifier
@@ -21,7 +22,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "rebalanced": {"class_weight": "balanced"},
     "recoded": {"recoding": 1.0},
 }
-Floats = NDArray[np.float64]
 Models = dict[str, IncrementalRidgeClassifier]  # by method
 
 

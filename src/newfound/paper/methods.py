@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from newfound.common.arrays import Labels, Rows
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 from newfound.paper.protocol import Labelled
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Rows
 
 # As in the authors' code: 20 penalties, from one a row downwards, over three decades.
 PENALTIES = np.logspace(0, -3, 20)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import InvalidInputError
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 
 # The three ways of the paper: naive (N), rebalanced (RB), recoded (RC).
@@ -54,7 +55,9 @@ def split(
     for label, places in shuffled.items():
         needed = n_test + (n_new if label == new_class else n_known)
         if len(places) < needed:
-            raise ValueError(f"class {label} has {len(places)} examples; {needed} are needed")
+            raise InvalidInputError(
+                f"class {label} has {len(places)} examples; {needed} are needed"
+            )
     test = np.concatenate([places[:n_test] for places in shuffled.values()])
     train = {label: places[n_test:] for label, places in shuffled.items()}
     known = np.concatenate([train[label][:n_known] for label in train if label != new_class])

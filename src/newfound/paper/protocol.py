@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Rows
+from newfound.common.arrays import Labels, Rows
 
 # Of the examples of a known class, the part that is kept for validation: n_bal / 5.
 VALIDATION_SHARE = 0.2

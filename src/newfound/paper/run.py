@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from newfound.common.errors import InvalidInputError
 from newfound.common.files import write_whole
 from newfound.paper.methods import Chosen, Rebalanced, Recoded
 from newfound.paper.protocol import Learner, draw, snapshots
@@ -58,7 +59,7 @@ def begin(folder: Path, configuration: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CONFIGURATION
     if path.exists() and json.loads(path.read_text()) != configuration:
-        raise ValueError(
+        raise InvalidInputError(
             f"{folder} holds a run with other settings: give another --out, or remove it"
         )
     write_whole(path, (json.dumps(configuration, indent=1) + "\n").encode())

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Rows
+from newfound.common.arrays import Labels, Rows
+from newfound.common.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from newfound.features import Extractor
@@ -172,7 +172,7 @@ def icubworld28_study(extractor: "Extractor | None" = None) -> Study:
 
 def _needs_none(extractor: "Extractor | None") -> None:
     if extractor is not None:
-        raise ValueError("this data set is learned from its pixels: leave --extractor out")
+        raise InvalidInputError("this data set is learned from its pixels: leave --extractor out")
 
 
 def _is_caffenet(extractor: "Extractor | None", layer: str) -> bool:

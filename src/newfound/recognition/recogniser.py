@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
+from newfound.common.arrays import Labels
+from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES
 from newfound.common.interrupts import uninterrupted
 from newfound.estimators.classifier import IncrementalRidgeClassifier, in_precision
@@ -21,7 +23,7 @@ from newfound.heads.simplex import project_on_simplex
 from newfound.recognition.taught import Memory
 from newfound.solvers.grid import warn_of_rounding
 from newfound.storage import format as file_format
-from newfound.sums.labels import Labels, as_labels
+from newfound.sums.labels import as_labels
 
 # Of views of what is known, so large a part is to be called known; fewer examples held back than
 # this say nothing about that.
@@ -127,7 +129,7 @@ class Recogniser:
                 return self._names.exact[text]
             meant = list(self._names.similar.get(composed, {}).values())
         if len(meant) > 1:
-            raise ValueError(
+            raise InvalidInputError(
                 f"{text} could mean {len(meant)} classes that differ in how accents are written: "
                 f"{', '.join(map(ascii, meant))}; write one of them exactly"
             )
@@ -308,13 +310,13 @@ def _from_text(text: str, kind: str) -> Any:
 
 def _checked_digests(digests: Sequence[bytes], needed: int) -> list[bytes]:
     if len(digests) != needed:
-        raise ValueError(f"{needed} vectors, but {len(digests)} digests")
+        raise InvalidInputError(f"{needed} vectors, but {len(digests)} digests")
     if any(len(digest) != DIGEST_BYTES for digest in digests):
-        raise ValueError(f"digests have {DIGEST_BYTES} bytes")
+        raise InvalidInputError(f"digests have {DIGEST_BYTES} bytes")
     return list(digests)
 
 
 def _novelty(array: NDArray[Any]) -> float:
     if array.shape != (1,) or array.dtype != np.float64 or not 0 <= array[0] <= 1:
-        raise ValueError("its bound of the unknown is none")
+        raise InvalidInputError("its bound of the unknown is none")
     return float(array[0])

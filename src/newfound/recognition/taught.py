@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES
 
 
@@ -37,7 +38,7 @@ class Memory:
     def add(self, label: Any, digest: bytes) -> None:
         """Remember an image."""
         if len(digest) != DIGEST_BYTES:
-            raise ValueError(f"a digest has {DIGEST_BYTES} bytes, got {len(digest)}")
+            raise InvalidInputError(f"a digest has {DIGEST_BYTES} bytes, got {len(digest)}")
         self.digests.setdefault(label, Counter())[digest] += 1
 
     def remove(self, label: Any, digest: bytes) -> None:
@@ -83,9 +84,9 @@ class Memory:
         digests, index = arrays["digests"], arrays["class"]
         fits = digests.dtype == np.uint8 and digests.shape == (index.size, DIGEST_BYTES)
         if not fits or index.dtype != np.int64 or index.ndim != 1:
-            raise ValueError("its memory of images does not fit together")
+            raise InvalidInputError("its memory of images does not fit together")
         if len(index) and not 0 <= index.min() <= index.max() < len(labels):
-            raise ValueError("its memory of images names classes that are not there")
+            raise InvalidInputError("its memory of images names classes that are not there")
         memory = cls()
         for digest, place in zip(digests, index.tolist(), strict=True):
             memory.add(labels[place], digest.tobytes())

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Index, Rows
+from newfound.common.arrays import Index, Labels, Rows
 
 # The rows held of one class, oldest slot first; replaced as a whole, never changed in place.
 Held = list[NDArray[np.floating]]

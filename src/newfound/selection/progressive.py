@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.sums.gram import Floats
-from newfound.sums.labels import Labels
+from newfound.common.arrays import Floats, Labels
 
 # Examples of a class after which a test counts 1/e of a fresh one.
 MEMORY = 200.0

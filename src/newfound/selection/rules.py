@@ -4,8 +4,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from newfound.sums.gram import Floats
-from newfound.sums.sums import Index
+from newfound.common.arrays import Floats, Index
 
 # Two accuracies that differ by less are the same but for rounding.
 ROUNDING = 1e-12

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from newfound.common.arrays import Counts, Floats, Index, Labels
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.holdout import HeldBack
 from newfound.selection.rules import nearness, what_if_rule
@@ -13,9 +14,6 @@ from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight
 from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.blas import products
-from newfound.sums.gram import Floats
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Counts, Index
 
 # The largest count that is pretended: a class seen more often is not rare, whatever the others are.
 LARGEST = 1024

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.arrays import Counts, Floats, Index, Rows
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.holdout import HeldBack
 from newfound.selection.progressive import Progress
@@ -14,8 +15,7 @@ from newfound.solvers.grid import Candidates
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import SelectionSettings
 from newfound.solvers.weighted import RebalancedSolver
-from newfound.sums.gram import Floats
-from newfound.sums.sums import Counts, Index, Rows, Sums
+from newfound.sums.sums import Sums
 
 # Penalties tried by default, in mean squares of a feature.
 PENALTIES = np.logspace(1, 5, 10)

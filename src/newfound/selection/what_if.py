@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.arrays import Floats
 from newfound.sums.blas import products
-from newfound.sums.gram import Floats
 
 
 class Pretence(NamedTuple):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from newfound.sums.gram import Floats
+from newfound.common.arrays import Floats
 
 
 class Solution(NamedTuple):

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from newfound.common.arrays import Index, Labels, Rows
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver, check_removal
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Index, Rows, Sums
+from newfound.sums.sums import Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
 FELT = 1e-6

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from newfound.sums.gram import Floats
+from newfound.common.arrays import Floats
 
 # Changes by one row wait until this many can be made by one pass over the matrix. More would cost
 # float64 a longer pass, and hardly save any: 16 are bound by arithmetic already.

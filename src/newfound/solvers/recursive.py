@@ -3,12 +3,13 @@
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from newfound.common.arrays import Floats, Index, Labels, Rows
+from newfound.common.errors import NotTaughtError
 from newfound.solvers.cholesky import is_definite, regularised, solve
 from newfound.solvers.inverse import COMING_MARGIN, Inverse, fits_single
 from newfound.sums.blas import add_outer, norm, times
-from newfound.sums.gram import Floats, second_moment
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Index, Rows, Sums, with_room
+from newfound.sums.gram import second_moment
+from newfound.sums.sums import Sums, with_room
 
 # Rows learned or forgotten between two measurements of the drift.
 CHECK_EVERY = 256
@@ -25,15 +26,10 @@ ROUNDING_SLACK = 1e-8
 # when no more is left: rounding is measured by what was carried.
 LITTLE = 1e-6
 
-
-class NotTaughtError(ValueError):
-    """What is to be forgotten cannot have been taught."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "cannot forget these rows: without them the sums would be those of no data at all "
-            "(not positive definite), so they were not all taught; the model is left as it was"
-        )
+OF_NO_DATA = (
+    "cannot forget these rows: without them the sums would be those of no data at all "
+    "(not positive definite), so they were not all taught; the model is left as it was"
+)
 
 
 class RecursiveSolver:
@@ -309,7 +305,7 @@ class RecursiveSolver:
             gone = X.sum(axis=0, dtype=np.float64)
             mean = (self.sums.cross.sum(axis=1) - gone) / remaining
         if not is_definite(regularised(gram, mean, remaining, self.penalty + slack)):
-            raise NotTaughtError
+            raise NotTaughtError(OF_NO_DATA)
 
     def _learn_row(self, X: Rows, label: int) -> bool:
         """Take in one row: what `_change` does for many, without its detours."""

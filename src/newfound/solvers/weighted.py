@@ -3,12 +3,13 @@
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.errors import InvalidInputError, NotTaughtError
 from newfound.solvers.cholesky import Solution, is_definite, solve
-from newfound.solvers.recursive import ROUNDING_SLACK, NotTaughtError, RecursiveSolver
+from newfound.solvers.recursive import OF_NO_DATA, ROUNDING_SLACK, RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings
-from newfound.sums.gram import Floats, add_products, second_moment
-from newfound.sums.labels import Labels
-from newfound.sums.sums import Counts, Index, Rows, Sums
+from newfound.sums.gram import add_products, second_moment
+from newfound.sums.sums import Sums
 
 
 class RebalancedSolver:
@@ -160,14 +161,14 @@ def check_removal(sums: Sums, X: Rows, index: Index) -> None:
         slack = max(ROUNDING_SLACK * gram.trace + gram.rounding, np.finfo(np.float64).tiny)
         left.ravel(order="K")[:: len(left) + 1] += slack
         if not is_definite(left):
-            raise NotTaughtError
+            raise NotTaughtError(OF_NO_DATA)
 
 
 def solver_for(sums: Sums, settings: Settings) -> RecursiveSolver | RebalancedSolver:
     """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
     penalty, _, class_weight, fit_intercept = settings
     if class_weight is not None and not sums.per_class:
-        raise ValueError(
+        raise InvalidInputError(
             "class_weight needs the sums of each class, but this model was taught with "
             "class_weight=None, which does not hold them: fit it anew"
         )

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.arrays import Floats
+from newfound.common.errors import ModelFileError
 from newfound.common.limits import LONGEST_LABEL
 from newfound.solvers.cholesky import is_definite
 from newfound.solvers.recursive import ROUNDING_SLACK
-from newfound.sums.gram import ROUNDING_SHARE, Floats, Gram, add_products
+from newfound.sums.gram import ROUNDING_SHARE, Gram, add_products
 from newfound.sums.sums import Sums
 
 Tensors = dict[str, NDArray[Any]]
@@ -31,16 +33,12 @@ OLD_SHARE = 0.01
 ROWS_SLACK = 0.01
 
 
-class ModelFileError(ValueError):
-    """A file is not a model, is damaged, or comes from a later version."""
-
-
 def require(condition: bool, what: str) -> None:
     """Raise ModelFileError unless the condition holds.
 
     >>> require(False, "counts")
     Traceback (most recent call last):
-    newfound.storage.checks.ModelFileError: damaged: its counts do not fit together
+    newfound.ModelFileError: damaged: its counts do not fit together
     """
     if not condition:
         raise ModelFileError(f"damaged: its {what} do not fit together")

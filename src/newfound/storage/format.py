@@ -12,6 +12,8 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from newfound.common.errors import InvalidInputError
+from newfound.common.errors import ModelFileError as ModelFileError
 from newfound.common.files import open_regular, write_whole
 from newfound.features.vectors import Identity
 from newfound.storage.checks import (
@@ -22,7 +24,6 @@ from newfound.storage.checks import (
     check_rows,
     require,
 )
-from newfound.storage.checks import ModelFileError as ModelFileError
 from newfound.sums.labels import as_labels
 from newfound.sums.sums import Sums
 
@@ -74,7 +75,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
         data = bytearray(safetensors.numpy.save(tensors, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
     except ModelFileError as error:
-        raise ValueError(
+        raise InvalidInputError(
             f"{os.fspath(path)}: not written, for it could not be read again "
             f"({error}); what was taught or merged last was too large"
         ) from error

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.errors import InvalidInputError
 from newfound.selection.holdout import HeldBack
 from newfound.selection.schedule import Occasion, Schedule
 from newfound.selection.selector import Selector
@@ -103,4 +104,4 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
 
 def _require(condition: bool) -> None:
     if not condition:
-        raise ValueError("what its selection kept does not fit together")
+        raise InvalidInputError("what its selection kept does not fit together")

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from newfound.common.arrays import Floats
+from newfound.common.errors import InvalidInputError
 from newfound.sums.blas import times
 
-Floats = NDArray[np.float64]
 Parts = tuple[Floats, Floats, Floats]
 
 # Rows that wait until one pass over the matrix adds them all. More is faster on average; less is
@@ -210,7 +211,7 @@ class Gram:
         found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
         places = [places.pop() if places else -1 for places in found]
         if self.matrix is None and -1 in places:
-            raise ValueError(
+            raise InvalidInputError(
                 "cannot forget a row that was not taught: no row that is held equals it in "
                 "every feature, so the model is left as it was"
             )
@@ -286,7 +287,7 @@ class Gram:
     def restore(self, matrix: Floats, dropped: Floats, folds: int, highest: float) -> None:
         """Take over settled sums, (width, width), as another Gram held them."""
         if matrix.shape != (self.width, self.width) or dropped.shape != (self.width,):
-            raise ValueError("sums of different shapes do not belong together")
+            raise InvalidInputError("sums of different shapes do not belong together")
         self.matrix, self.diagonal, self.dropped = matrix, matrix.diagonal().copy(), dropped
         self.folds, self.highest = folds, highest
 

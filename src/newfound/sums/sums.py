@@ -5,16 +5,13 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.errors import InvalidInputError
 from newfound.common.interrupts import uninterrupted
-from newfound.sums.gram import CHUNK_ROWS, Floats, Gram, add_exactly, total_gram
-from newfound.sums.labels import Labels, check_same_type, join_labels, positions
-
-Counts = NDArray[np.int64]
-Index = NDArray[np.intp]
-Rows = NDArray[np.floating]
+from newfound.sums.gram import CHUNK_ROWS, Gram, add_exactly, total_gram
+from newfound.sums.labels import check_same_type, join_labels, positions
 
 # How far, relative to these and to other examples, the sum of examples may miss that of a class
 # they all belong to; and relative to the root of the largest sum of squares there ever was, for
@@ -177,7 +174,7 @@ class Sums:
             return self._position[label]
         shown = ", ".join(map(repr, self.labels.tolist()[:10])) or "none"
         more = ", …" if self.n_classes > 10 else ""
-        raise ValueError(f"no class {label!r} here; the classes are {shown}{more}")
+        raise InvalidInputError(f"no class {label!r} here; the classes are {shown}{more}")
 
     def locate(self, y: Labels) -> tuple[Index, Labels]:
         """Return the class index of each label in `y`, and all labels once these are known.
@@ -242,7 +239,7 @@ class Sums:
         short = np.flatnonzero(counts < 0)
         if len(short):
             label, held = self.labels.tolist()[short[0]], self.counts[short[0]]
-            raise ValueError(
+            raise InvalidInputError(
                 f"cannot forget {held - counts[short[0]]} examples of {label!r}: "
                 f"{held} of them were taught"
             )
@@ -257,7 +254,7 @@ class Sums:
                 continue
             size = np.abs(X[index == place]).sum(axis=0, dtype=np.float64)
             if (abs(self._cross[place] - total) > SUM_SLACK * size + slack).any():
-                raise ValueError(
+                raise InvalidInputError(
                     f"cannot forget these examples of {self.labels.tolist()[place]!r}: they do "
                     "not add up to what was taught, so the model is left as it was"
                 )
@@ -322,11 +319,11 @@ class Sums:
     def merge(self, other: "Sums") -> None:
         """Add everything `other` holds; classes are matched by label."""
         if other.width != self.width:
-            raise ValueError(
+            raise InvalidInputError(
                 f"cannot merge: {other.width} features there, {self.width} features here"
             )
         if self.per_class and not other.per_class and other.total:
-            raise ValueError(
+            raise InvalidInputError(
                 "cannot merge: this model holds its sums per class and the other does not; "
                 "teach the other with a class_weight, too"
             )
@@ -356,7 +353,7 @@ class Sums:
         """Take over sums that were held before, all but the Grams, which start empty."""
         shape = (len(labels), self.width)
         if counts.shape != shape[:1] or cross.shape != shape or dropped.shape != shape:
-            raise ValueError("sums of different shapes do not belong together")
+            raise InvalidInputError("sums of different shapes do not belong together")
         self.labels, self._position = labels, positions(labels)
         self.counts = counts.astype(np.int64)
         self._cross, self._dropped, self.dtype = cross.copy(), dropped.copy(), dtype

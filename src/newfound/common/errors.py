@@ -1,0 +1,63 @@
+"""One tree of errors: what goes wrong through no fault of newfound's is a NewfoundError.
+
+    NewfoundError
+      InvalidInputError     what was given makes no sense here; also a ValueError
+        NotTaughtError          what is to be forgotten cannot have been taught
+        WrongExtractorError     vectors of one extractor for a model of another
+        UnreadableImageError    a file or an array is no image
+        ModelFileError          a file is no model, is damaged, or comes from a later version
+      MissingDataError      a data set is not at hand; also a FileNotFoundError
+
+Whoever gets one has changed nothing by it, and its message says what to do.
+"""
+
+
+class NewfoundError(Exception):
+    """Anything that newfound refuses to do, or cannot do.
+
+    Examples
+    --------
+    >>> import newfound
+    >>> try:
+    ...     newfound.IncrementalRidgeClassifier(penalty=-1).fit([[0.0]], ["cup"])
+    ... except newfound.NewfoundError as error:
+    ...     print(error)
+    penalty must be a finite number above 0, got -1; from 1e-100 to 1e+100 will do
+    """
+
+
+class InvalidInputError(NewfoundError, ValueError):
+    """What was given makes no sense here; nothing was changed."""
+
+
+class NotTaughtError(InvalidInputError):
+    """What is to be forgotten cannot have been taught."""
+
+
+class WrongExtractorError(InvalidInputError):
+    """Vectors of one extractor are offered to a model of another."""
+
+
+class UnreadableImageError(InvalidInputError):
+    """A file, some bytes or an array is not an image that can be used."""
+
+
+class ModelFileError(InvalidInputError):
+    """A file is not a model, is damaged, or comes from a later version."""
+
+
+class MissingDataError(NewfoundError, FileNotFoundError):
+    """A data set is not where it was looked for; the message says how to get it."""
+
+
+# They are newfound.ModelFileError and so on, in tracebacks, too.
+for _error in (
+    NewfoundError,
+    InvalidInputError,
+    NotTaughtError,
+    WrongExtractorError,
+    UnreadableImageError,
+    ModelFileError,
+    MissingDataError,
+):
+    _error.__module__ = "newfound"
