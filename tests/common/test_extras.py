@@ -184,7 +184,7 @@ def test_vectors_need_no_extra(bare: Bare, world: Path) -> None:
 def test_names_that_need_no_extra_are_there_without(bare: Bare, tmp_path: Path) -> None:
     names = sorted(package.__all__)
     program = f"import newfound; {', '.join(f'newfound.{name}' for name in names)}"
-    program += "; newfound.features.Vectors"
+    program += "; newfound.features.Identity"
     assert bare.run(program, folder=tmp_path) == (0, "", "")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from newfound.datasets import folder, read_vectors, write_vectors
-from newfound.features import Identity, Vectors
+from newfound.features import Identity
 
 
 def make(root: Path, *names: str) -> None:
@@ -104,19 +104,19 @@ def test_vectors_come_back_as_they_went(tmp_path: Path) -> None:
         ["x", "y", "x"],
         [b"0" * 16, b"1" * 16, b"2" * 16],
     )
-    write_vectors(path, Vectors(rows, identity), labels, files, digests)
+    write_vectors(path, rows, labels, files, digests, identity)
     read = read_vectors(path)
     np.testing.assert_array_equal(read.vectors, rows)
-    assert (read.vectors.extractor, read.labels, read.files) == (identity, labels, files)
+    assert (read.extractor, read.labels, read.files) == (identity, labels, files)
     assert read.digests == digests
-    write_vectors(path, Vectors(rows, None), None, files, digests)
+    write_vectors(path, rows, None, files, digests)
     assert read_vectors(path).labels is None
 
 
 def test_any_npz_file_with_vectors_will_do(tmp_path: Path) -> None:
     np.savez(tmp_path / "plain.npz", vectors=np.ones((2, 3)), labels=np.array([3, 4]))
     read = read_vectors(tmp_path / "plain.npz")
-    assert (read.labels, read.digests, read.vectors.extractor) == (["3", "4"], [b"", b""], None)
+    assert (read.labels, read.digests, read.extractor) == (["3", "4"], [b"", b""], None)
 
 
 def test_what_is_no_file_of_vectors_is_refused(tmp_path: Path) -> None:

@@ -110,7 +110,9 @@ def _renew_all() -> None:
     _making = threading.Lock()
     _release_all()
     for lock in list(_all_locks):
-        if not lock._is_owned():  # by whoever forked with a lock in hand, and will release it
+        # The names that the standard library's own locks use after a fork; it has no public ones.
+        # Whoever forked with a lock in hand owns it, and will release it.
+        if not lock._is_owned():
             lock._at_fork_reinit()
 
 

@@ -12,10 +12,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.arrays import Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES, open_regular, write_whole
 from newfound.common.limits import LONGEST_LABEL
-from newfound.features.vectors import Identity, Vectors
+from newfound.features.vectors import Identity
 
 # Bytes that a file may unpack to, where that is more than the file has; and what raises it.
 MOST_UNPACKED, MOST_UNPACKED_NAME = 4 * 2**30, "NEWFOUND_MAX_VECTORS_BYTES"
@@ -30,18 +31,20 @@ _WHOLE = 2**53
 class VectorsFile(NamedTuple):
     """What a file of vectors holds."""
 
-    vectors: Vectors  # shape (n, d), float32 or float64
+    vectors: Rows  # shape (n, d)
     labels: list[str] | None  # of each, if they have any
     files: list[str]  # where each came from, as it was called then
     digests: list[bytes]  # of the files they came from; empty where that is not known
+    extractor: Identity | None  # what made them, if that is known
 
 
 def write_vectors(
     path: str | os.PathLike[str],
-    vectors: Vectors,
+    vectors: Rows,
     labels: Sequence[str] | None,
     files: Sequence[str],
     digests: Sequence[bytes],
+    extractor: Identity | None = None,
 ) -> None:
     """Write vectors, whole or not at all, as an npz file that numpy reads without pickle.
 
@@ -55,7 +58,7 @@ def write_vectors(
         )
     if len(sizes) > 1:
         raise InvalidInputError("either all vectors have a digest or none has")
-    identity = None if vectors.extractor is None else vectors.extractor.to_json()
+    identity = None if extractor is None else extractor.to_json()
     arrays = {
         "vectors": np.asarray(vectors),
         "files": np.array(files, dtype=np.str_),
@@ -87,11 +90,11 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "vectors.npz")
-    ...     vectors = Vectors([[1.0, 2.0]], Identity("pixels"))
-    ...     write_vectors(path, vectors, ["mug"], ["a.jpg"], [b"0" * 16])
+    ...     rows, pixels = np.array([[1.0, 2.0]]), Identity("pixels")
+    ...     write_vectors(path, rows, ["mug"], ["a.jpg"], [b"0" * 16], pixels)
     ...     read = read_vectors(path)
-    >>> read.vectors, read.labels, read.vectors.extractor.name
-    (Vectors([[1., 2.]]), ['mug'], 'pixels')
+    >>> read.vectors, read.labels, read.extractor.name
+    (array([[1., 2.]]), ['mug'], 'pixels')
     """
     most = most_unpacked()
     try:
@@ -110,10 +113,11 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
         identity = json.loads(str(arrays.get("extractor", "null")))
         extractor = None if identity is None else Identity.from_json(identity)
         return VectorsFile(
-            Vectors(vectors, extractor),
+            vectors,
             None if labels is None else _texts(labels, "labels"),
             [f"row {row}" for row in range(n)] if names is None else _texts(names, "files"),
             [b""] * n if digests is None else [digest.tobytes() for digest in digests],
+            extractor,
         )
     except OSError:
         raise

@@ -17,7 +17,6 @@ from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.representation import Representation
-from newfound.features.vectors import Identity, made_by, same_extractor
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.simplex import project_on_simplex
 from newfound.solvers.grid import Candidates, warn_of_rounding
@@ -44,6 +43,13 @@ class Scored(NamedTuple):
     values: Floats  # shape (m, T)
     labels: Labels  # sorted, shape (T,)
     dtype: np.dtype[Any] | None  # of all rows taught
+
+
+class Derived(NamedTuple):
+    """What follows from the sums, and can be thrown away at any moment."""
+
+    key: tuple[Any, ...]  # the settings that it was made for
+    candidates: Candidates
 
 
 class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEstimator):
@@ -92,9 +98,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         Names of the features, if the first rows taught had any.
     n_samples_seen_ : int
         Number of examples taught and not forgotten, n.
-    extractor_ : Identity or None
-        What made the vectors taught, if these were `newfound.features.Vectors`. Those of another
-        extractor are refused; plain arrays are taken at their word.
 
     Examples
     --------
@@ -110,9 +113,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     _LEARNED: ClassVar[tuple[str, ...]] = ("_sums", "_derived")
 
-    extractor_: Identity | None = None
     _sums: Sums  # the sums: all that is saved and merged; absent until taught
-    _derived: tuple[Any, Candidates]  # what follows from the sums, and for which settings
+    _derived: Derived  # what follows from the sums
     _changing = False  # whether both are being changed
 
     def __init__(
@@ -234,11 +236,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         for label in np.unique(y).tolist():
             sums.position(label)
         index, _ = sums.locate(y)
+        settings = self._settings()
         with self._change():
-            self._take_out(rows, index)
-        error = self._candidates().rounding_left_by(rows)
-        if self._settle().__sklearn_is_fitted__():
-            self._after_change()
+            self._take_out(rows, index, settings)
+        error = self._candidates(settings).rounding_left_by(rows)
+        if self._reset_if_empty().__sklearn_is_fitted__():
+            self._after_change(settings)
         return error
 
     @contextmanager
@@ -254,9 +257,9 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             finally:
                 del self._changing
 
-    def _take_out(self, rows: Rows, index: Index) -> None:
+    def _take_out(self, rows: Rows, index: Index, settings: Any) -> None:
         """Forget rows (m, d) of classes `index` (m,), all or none."""
-        sums, candidates = self._sums, self._candidates()
+        sums, candidates = self._sums, self._candidates(settings)
         remove = sums.prepare_removal(rows, index)
         try:
             candidates.forget(rows, index)
@@ -289,11 +292,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             )
         with self._change():
             self._drop_class(place)
-        return self._settle()
+        return self._reset_if_empty()
 
     def _drop_class(self, place: int) -> None:
         self._sums.drop(np.array([place]))
-        self._derived[1].discard()
+        self._derived.candidates.discard()
 
     @locked
     def rename_class(self, old: Any, new: Any) -> Self:
@@ -314,7 +317,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         sums, before = self._sums, self._sums.n_classes
         sums.rename(old, new)
         if sums.n_classes < before or sums.per_class:
-            self._derived[1].discard()
+            self._derived.candidates.discard()
 
     def merge(self, other: "IncrementalRidgeClassifier") -> Self:
         """Learn everything another model was taught; classes are matched by label.
@@ -343,17 +346,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """Learn what another model's state holds, and rows that are not part of its sums."""
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
-        extractor = self._common_extractor(theirs)
-        ours = self._sums_with(theirs.sums, settings.class_weight is not None)
+        ours = self._sums_with(theirs.sums, settings)
         if len(rows):
             ours.add(rows, *ours.locate(labels))
-        return self._adopt(ours, names, extractor)
+        return self._adopt(ours, names, settings)
 
-    def _sums_with(self, theirs: Sums, per_class: bool) -> Sums:
+    def _sums_with(self, theirs: Sums, settings: Any) -> Sums:
         """Return our sums and theirs as one, on a copy: whatever fails, this model stays whole."""
         ours = copy.deepcopy(getattr(self, "_sums", None))
         if ours is None:
-            ours = Sums(theirs.width, per_class)
+            ours = Sums(theirs.width, settings.class_weight is not None)
         ours.merge(theirs)
         return ours
 
@@ -451,7 +453,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """
         self._taught()
         rows = checked_rows(self, X, reset=False)
-        leverage = self._answering()[0].leverage(rows)
+        leverage = self._answering(self._settings())[0].leverage(rows)
         # h / (1 + h), in a form that survives an infinite h.
         return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
@@ -497,14 +499,14 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> IncrementalRidgeClassifier.from_state(model.to_state()).predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        sums, names = self._taught(), getattr(self, "feature_names_in_", None)
-        self._candidates()  # parameters that these sums cannot serve are refused here
+        sums, settings = self._taught(), self._settings()
+        self._candidates(settings)  # parameters that these sums cannot serve are refused here
+        names = getattr(self, "feature_names_in_", None)
         return State(
             type(self).__name__,
-            self._settings().to_json(),
+            settings.to_json(),
             sums,
             None if names is None else list(map(str, names)),
-            self.extractor_,
         )
 
     @classmethod
@@ -558,8 +560,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array(['cup', 'mug'], dtype='<U3')
         """
         settings = Settings.from_json(state.parameters)
-        self.set_params(**settings._asdict())
-        return self._adopt(state.sums, state.feature_names, state.extractor)
+        return self._adopt(state.sums, state.feature_names, settings, **settings._asdict())
 
     @property
     @locked
@@ -632,7 +633,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
-        sums, (solver, factors) = self._taught(), self._answering()
+        sums, (solver, factors) = self._taught(), self._answering(self._settings())
         coefficients = (solver.weights * factors).T[sums.order]
         return in_precision(coefficients, sums.dtype)
 
@@ -640,7 +641,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
-        sums, (solver, factors) = self._taught(), self._answering()
+        sums, (solver, factors) = self._taught(), self._answering(self._settings())
         return in_precision((solver.intercept * factors)[sums.order], sums.dtype)
 
     @locked
@@ -694,115 +695,115 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
         self._check_at_rest()
-        settings, before = self._settings(), self.__dict__.copy()
+        settings, before = self._settings(), self.__dict__
+        if anew:  # on a blank page: whatever fails, this model is as it was
+            self.__dict__ = self._without_lessons()
+        try:
+            self._take_lesson(X, y, classes, settings, put_off)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        if not put_off:
+            self._after_change(settings)
+        return self
+
+    def _take_lesson(self, X: Any, y: Any, classes: Any, settings: Any, put_off: bool) -> None:
         labels = everything = checked_labels(X, y)
         if classes is not None:
             everything = join_labels(as_labels(classes, "classes"), labels)
+        anew = not hasattr(self, "_sums")
+        rows = checked_rows(self, X, reset=anew)
+        if anew:
+            self._begin(rows, settings)
+        candidates = self._candidates(settings)
+        index, known = self._sums.locate(everything)
+        self._changing = True
         try:
-            rows = checked_rows(self, X, reset=anew)
-            if anew:
-                self.__dict__.pop("extractor_", None)
-                self._begin(rows, settings)
-            if made_by(X) is not None:
-                self.extractor_ = made_by(X)
-            sums, candidates = self._sums, self._candidates(settings)
-            index, known = sums.locate(everything)
             index = index[len(everything) - len(labels) :]
+            self._take_in(rows, index, known, settings, put_off)
         except BaseException:
-            self._restore(before)
-            raise
-        try:
-            candidates.put_off, self._changing = put_off, True
-            self._take_in(rows, index, known)
-        except BaseException:
-            # The sums are as they were; what the solver has learned of the rows is not.
-            self._restore(before)
+            # The sums are as they were; what the solvers have learned of the rows is not.
             candidates.discard()
             raise
         finally:
-            candidates.put_off = False
-            self.__dict__.pop("_changing", None)
-        if not put_off:
-            self._after_change()
-        return self
+            del self._changing
 
-    def _restore(self, before: dict[str, Any]) -> None:
-        """Be as before."""
-        for name in set(self.__dict__) - set(before):
-            del self.__dict__[name]
-        self.__dict__.update(before)
+    def _without_lessons(self) -> dict[str, Any]:
+        """Return what is left of this model if everything taught is taken away."""
+        learned = {*self._LEARNED, "n_features_in_", "feature_names_in_"}
+        return {name: value for name, value in self.__dict__.items() if name not in learned}
 
-    def _begin(self, rows: Rows, settings: Settings) -> None:
-        """Be as new, about to learn these rows."""
+    def _begin(self, rows: Rows, settings: Any) -> None:
+        """Prepare to learn the first rows."""
         self._sums = Sums(rows.shape[1], settings.class_weight is not None)
 
-    def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
+    def _take_in(
+        self, rows: Rows, index: Index, known: Labels, settings: Any, put_off: bool
+    ) -> None:
         """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
-        self._derived[1].learn(rows, index, known)
+        if put_off:
+            self._derived.candidates.discard()
+        else:
+            self._derived.candidates.learn(rows, index, known)
         self._sums.add(rows, index, known)
 
-    def _after_change(self) -> None:
+    def _after_change(self, settings: Any) -> None:
         """Do what may be done once rows are safely learned or forgotten: nothing, here."""
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> Any:
+        """Return the parameters, checked: once a call, and then handed on."""
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
 
-    def _candidates(self, settings: Settings | None = None) -> Candidates:
+    def _candidates(self, settings: Any) -> Candidates:
         """Return solvers for the present sums and parameters: those there are, if they fit."""
-        settings = settings or self._settings()
-        made_for, candidates = getattr(self, "_derived", (None, None))
-        key = self._key(settings)
-        if candidates is None or candidates.sums is not self._sums or made_for != key:
+        derived, key = getattr(self, "_derived", None), self._key(settings)
+        if derived is None or derived.candidates.sums is not self._sums or derived.key != key:
             candidates = self._make_candidates(self._sums, settings)
-            self._derived = (key, candidates)
-        return candidates
+            self._derived = derived = Derived(key, candidates)
+        return derived.candidates
 
-    def _key(self, settings: Settings) -> tuple[Any, ...]:
+    def _key(self, settings: Any) -> tuple[Any, ...]:
         """Return what solvers depend on, beside the sums."""
-        return settings.that_matter_to_solvers
+        key: tuple[Any, ...] = settings.that_matter_to_solvers
+        return key
 
-    def _make_candidates(self, sums: Sums, settings: Settings) -> Candidates:
+    def _make_candidates(self, sums: Sums, settings: Any) -> Candidates:
         return Candidates([solver_for(sums, settings)])
 
-    def _adopt(
-        self,
-        sums: Sums,
-        feature_names: list[str] | None,
-        extractor: Identity | None,
-    ) -> Self:
-        """Replace everything taught by what these sums hold."""
-        settings = self._settings()
-        candidates = self._make_candidates(sums, settings)
-        self._derived = (self._key(settings), candidates)
-        self._sums = sums
+    def _adopt(self, sums: Sums, names: list[str] | None, settings: Any, **rest: Any) -> Self:
+        """Replace everything taught by what these sums hold, with `rest` as other attributes."""
+        before = self.__dict__
+        self.__dict__ = {**self._without_lessons(), **rest, "_sums": sums}
         self.n_features_in_ = sums.width
-        if feature_names is not None:
-            self.feature_names_in_ = np.array(feature_names, dtype=object)
-        if extractor is not None:
-            self.extractor_ = extractor
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        try:
+            self._candidates(settings)
+        except BaseException:
+            self.__dict__ = before
+            raise
         return self
 
-    def _settle(self) -> Self:
+    def _reset_if_empty(self) -> Self:
         """Be as new once nothing is left."""
         if not self._sums.total:
-            for name in (*self._LEARNED, "n_features_in_", "feature_names_in_", "extractor_"):
-                self.__dict__.pop(name, None)
+            self.__dict__ = self._without_lessons()
         return self
 
     @property
     def _solver(self) -> Solver:
-        return self._derived[1].solvers[0]
+        return self._derived.candidates.solvers[0]
 
-    def _answering(self) -> tuple[Solver, Floats]:
+    def _answering(self, settings: Any) -> tuple[Solver, Floats]:
         """Return the solver that answers, and the recoding's factors."""
-        solver = self._candidates().solvers[0]
-        return solver, recoding_factors(solver.masses, float(self.recoding))
+        solver = self._candidates(settings).solvers[0]
+        return solver, recoding_factors(solver.masses, settings.recoding)
 
     def _scored(self, X: Any) -> Scored:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
             sums, rows = self._taught(), checked_rows(self, X, reset=False)
-            solver, factors = self._answering()
+            solver, factors = self._answering(self._settings())
             weights, intercept = solver.weights, solver.intercept
             counts, dtype = sums.counts, sums.dtype
             labels, order = sums.sorted_classes
@@ -827,10 +828,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 "cannot merge: the two models were taught features of different names"
             )
         return list(names) if names is not None else others
-
-    def _common_extractor(self, theirs: State) -> Identity | None:
-        """Return the extractor of two models to be merged, or raise ValueError if they differ."""
-        return same_extractor(self.extractor_, theirs.extractor, "the other was taught those")
 
 
 def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:

@@ -146,13 +146,12 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     @locked
     def _merge(self, theirs: State, rows: Rows, labels: Labels) -> Self:
         self._check_at_rest()
-        settings, names = self._selection_settings(), self._common_names(theirs)
-        extractor = self._common_extractor(theirs)
+        settings, names = self._settings(), self._common_names(theirs)
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
         others = Selector(HeldBack(0), 0.0)
         if kept := theirs.kept_by("selection"):
             others = unpacked(kept, theirs.sums, SelectionSettings.from_json(theirs.parameters))
-        sums = self._sums_with(theirs.sums, settings.class_weight is not None)
+        sums = self._sums_with(theirs.sums, settings)
         held, spare, spare_labels = ours.held.merged(others.held).trimmed(ours.cap(settings))
         if spare:
             sums.add(np.array(spare), *sums.locate(as_labels(spare_labels)))
@@ -162,13 +161,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         for part in (ours, others):
             if part.progress_key == merged.progress_key:
                 merged.progress.merge(part.progress)
-        before = self.__dict__.copy()
-        try:
-            self._selector = merged
-            return self._adopt(sums, names, extractor)
-        except BaseException:
-            self._restore(before)
-            raise
+        return self._adopt(sums, names, settings, _selector=merged)
 
     @locked
     def reconsider(self) -> Self:
@@ -183,10 +176,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         >>> model.reconsider().classes_
         array(['cup', 'mug'], dtype='<U3')
         """
-        self._taught()
-        settings = self._selection_settings()
-        self._selector.rescale(self._sums, settings)
-        self._selector.reconsider(self._candidates(), settings)
+        sums, settings = self._taught(), self._settings()
+        self._selector.rescale(sums, settings)
+        self._selector.reconsider(self._candidates(settings), settings)
         return self
 
     @property
@@ -259,11 +251,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         >>> IncrementalRidgeClassifierCV.from_state(model.to_state()).predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        sums, settings = self._taught(), self._selection_settings()
+        sums, settings = self._taught(), self._settings()
         arrays = packed(self._selector, sums, settings)
         unpacked(arrays, sums, settings)  # what could not be read is not written
-        state = super().to_state()._replace(parameters=settings.to_json())
-        return state.keeping("selection", arrays)
+        return super().to_state().keeping("selection", arrays)
 
     @locked
     def restore(self, state: State) -> Self:
@@ -291,23 +282,23 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         """
         settings = SelectionSettings.from_json(state.parameters)
         selector = unpacked(state.kept_by("selection"), state.sums, settings)
-        self.set_params(**settings._asdict())
-        self._selector = selector
-        return self._adopt(state.sums, state.feature_names, state.extractor)
+        rest = {**settings._asdict(), "_selector": selector}
+        return self._adopt(state.sums, state.feature_names, settings, **rest)
 
     @property
     @locked
     def penalty_(self) -> float:
         """The penalty chosen for now."""
         self._taught()
-        return self._candidates().penalties[self._choice().penalty]
+        settings = self._settings()
+        return self._candidates(settings).penalties[self._choice(settings).penalty]
 
     @property
     @locked
     def recoding_(self) -> Floats:
         """The recoding chosen for now, of each class, shape (T,)."""
         order = self._taught().order
-        return self._choice().recoding[order].copy()
+        return self._choice(self._settings()).recoding[order].copy()
 
     @property
     @locked
@@ -318,8 +309,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         and, under the what-if rule, "what_if", the mean over known classes had some of them been
         taught as rarely as the rare ones were, NaN while too little is known for that.
         """
-        sums, settings = self._taught(), self._selection_settings()
-        candidates, selector, recodings = self._candidates(), self._selector, settings.recodings
+        sums, settings = self._taught(), self._settings()
+        candidates, selector = self._candidates(settings), self._selector
+        recodings = settings.recodings
         shape = (len(candidates.solvers), len(recodings))
         voting = selector.voting(candidates, settings, settings.min_class_count)
         accuracy = np.full(shape, np.nan) if voting is None else voting.table.mean(axis=2)
@@ -361,10 +353,11 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         from newfound.selection.plot import plot  # matplotlib takes its time, and may be absent
 
         self._taught()
-        settings, candidates = self._selection_settings(), self._candidates()
-        return plot(self._selector, candidates, self._choice(), settings, ax)
+        settings = self._settings()
+        choice = self._choice(settings)
+        return plot(self._selector, self._candidates(settings), choice, settings, ax)
 
-    def _selection_settings(self) -> SelectionSettings:
+    def _settings(self) -> SelectionSettings:
         return checked_selection_settings(
             self.penalties,
             self.recodings,
@@ -379,22 +372,16 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             self.random_state,
         )
 
-    def _settings(self) -> Settings:
-        """Return what all candidates share; their penalties are the selector's."""
-        settings = self._selection_settings()
-        return Settings(1.0, 0.0, settings.class_weight, settings.fit_intercept)
-
-    def _key(self, settings: Settings) -> tuple[Any, ...]:
-        penalties = self._selector.penalties(self._selection_settings())
+    def _key(self, settings: SelectionSettings) -> tuple[Any, ...]:
+        penalties = self._selector.penalties(settings)
         return penalties, settings.class_weight, settings.fit_intercept
 
-    def _make_candidates(self, sums: Sums, settings: Settings) -> Candidates:
-        penalties = self._selector.penalties(self._selection_settings())
-        return Candidates(
-            [solver_for(sums, settings._replace(penalty=penalty)) for penalty in penalties]
-        )
+    def _make_candidates(self, sums: Sums, settings: SelectionSettings) -> Candidates:
+        shared = 0.0, settings.class_weight, settings.fit_intercept
+        penalties = self._selector.penalties(settings)
+        return Candidates([solver_for(sums, Settings(each, *shared)) for each in penalties])
 
-    def _begin(self, rows: Rows, settings: Settings) -> None:
+    def _begin(self, rows: Rows, settings: SelectionSettings) -> None:
         super()._begin(rows, settings)
         around: Any = 0.0
         if settings.fit_intercept and len(rows) > 1:
@@ -403,17 +390,20 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             float(np.square(rows - origin, dtype=np.float64).mean()) for origin in (around, 0.0)
         )
         scale = scale if scale > ALL_ALIKE * squares else 0.0
-        self._selector = Selector(HeldBack(self._selection_settings().random_state), scale)
+        self._selector = Selector(HeldBack(settings.random_state), scale)
 
-    def _take_in(self, rows: Rows, index: Index, known: Labels) -> None:
-        settings, selector, sums = (
-            self._selection_settings(),
-            self._selector,
-            self._sums,
-        )
+    def _take_in(
+        self,
+        rows: Rows,
+        index: Index,
+        known: Labels,
+        settings: SelectionSettings,
+        put_off: bool,
+    ) -> None:
+        selector, sums = self._selector, self._sums
         selector.held.seed = settings.random_state
         self._trim(settings)
-        candidates, labels = self._derived[1], known[index].tolist()
+        candidates, labels = self._derived.candidates, known[index].tolist()
         plan = selector.held.plan(rows, labels, settings.holdout_every, selector.cap(settings))
         tested: list[Any] = []
         if settings.validation == "progressive" and sums.total:
@@ -425,7 +415,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             ]
         with uninterrupted():
             if len(plan.learned):
-                super()._take_in(plan.learned, index[plan.source], known)
+                super()._take_in(plan.learned, index[plan.source], known, settings, put_off)
             elif len(known) > sums.n_classes:  # announced, with a row that is held back
                 candidates.discard()
                 sums.add(plan.learned, index[plan.source], known)
@@ -436,10 +426,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             if tested:
                 selector.count_tests(settings, tested, np.moveaxis(np.array(right), 2, 0))
 
-    def _after_change(self) -> None:
-        settings, selector = self._selection_settings(), self._selector
-        selector.rescale(self._sums, settings)
-        selector.advance(self._candidates(), settings)
+    def _after_change(self, settings: SelectionSettings) -> None:
+        self._selector.rescale(self._sums, settings)
+        self._selector.advance(self._candidates(settings), settings)
 
     def _trim(self, settings: SelectionSettings) -> None:
         """Learn what is held back beyond what may be."""
@@ -448,7 +437,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             held, rows, labels = selector.held.trimmed(cap)
             index, known = self._sums.locate(as_labels(labels))
             with uninterrupted():
-                super()._take_in(np.array(rows), index, known)
+                super()._take_in(np.array(rows), index, known, settings, put_off=False)
                 selector.held, selector.work = held, None
 
     def _drop_class(self, place: int) -> None:
@@ -456,7 +445,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self._drop_traces()
 
     def _rename(self, old: Any, new: Labels) -> None:
-        settings, selector, label = self._selection_settings(), self._selector, new.tolist()[0]
+        settings, selector, label = self._settings(), self._selector, new.tolist()[0]
         super()._rename(old, new)
         if label != old:
             selector.held = selector.held.renamed(old, label)
@@ -465,7 +454,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             selector.revision += 1
             self._trim(settings)
 
-    def _take_out(self, rows: Rows, index: Index) -> None:
+    def _take_out(self, rows: Rows, index: Index, settings: SelectionSettings) -> None:
         sums, selector = self._sums, self._selector
         labels = sums.labels[index].tolist()
         going = np.bincount(index, minlength=sums.n_classes)
@@ -487,22 +476,25 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             of_class += [label] * left.count(label)
             left.rows[label], left.offered[label] = [], 0
         if orphans:
-            self._replace_all(rows, index, np.array(orphans), as_labels(of_class))
+            self._replace_all(rows, index, np.array(orphans), as_labels(of_class), settings)
         elif len(rows):
-            super()._take_out(rows, index)
+            super()._take_out(rows, index, settings)
         selector.held = left
         self._drop_traces()
 
-    def _replace_all(self, rows: Rows, index: Index, others: Rows, labels: Labels) -> None:
+    def _replace_all(
+        self, rows: Rows, index: Index, others: Rows, labels: Labels, settings: SelectionSettings
+    ) -> None:
         """Learn `others` and forget `rows`, all that was learned of some classes."""
         # On a copy: whatever cannot be forgotten, not even rounding shall tell of it.
-        sums, settings = copy.deepcopy(self._sums), self._settings()
+        sums = copy.deepcopy(self._sums)
         sums.add(others, *sums.locate(labels))
         remove = sums.prepare_removal(rows, index)
         check_removal(sums, rows, index)
         self._make_candidates(sums, settings).solvers[0].forget(rows, index)
         remove()
-        self._adopt(sums, None, None)
+        self._sums = sums
+        self._candidates(settings)
 
     def _drop_traces(self) -> None:
         """Drop what is kept of classes that are no more, and work with rows that may be gone."""
@@ -515,10 +507,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         for label in set(selector.progress.tests) - present:
             del selector.progress.tests[label], selector.progress.hits[label]
 
-    def _choice(self) -> Choice:
-        return self._selector.current_choice(self._candidates(), self._selection_settings())
+    def _choice(self, settings: SelectionSettings) -> Choice:
+        return self._selector.current_choice(self._candidates(settings), settings)
 
-    def _answering(self) -> tuple[Solver, Floats]:
-        candidates, choice = self._candidates(), self._choice()
+    def _answering(self, settings: SelectionSettings) -> tuple[Solver, Floats]:
+        candidates, choice = self._candidates(settings), self._choice(settings)
         solver = candidates.solvers[choice.penalty]
         return solver, recoding_factors(solver.masses, choice.recoding)

@@ -9,7 +9,6 @@ from sklearn.utils.validation import validate_data
 
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InvalidInputError
-from newfound.features.vectors import Vectors, same_extractor
 from newfound.sums.labels import as_labels
 
 # Sums of squares stay far from where float64 overflows (1.8e308), however many rows come.
@@ -19,13 +18,8 @@ LARGEST_SQUARE = 1e290
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
     """Return `X` as a finite (m, d) array of float32 or float64, or raise ValueError.
 
-    With `reset`, the estimator remembers width and feature names; otherwise these must agree, and
-    so must the extractor, where it is known.
+    With `reset`, the estimator remembers width and feature names; otherwise these must agree.
     """
-    if isinstance(X, Vectors):
-        if not reset:
-            same_extractor(estimator.extractor_, X.extractor, "these are")
-        X = X.view(np.ndarray)
     if _is_plain(estimator, X, reset):
         if reset:
             estimator.n_features_in_ = X.shape[1]

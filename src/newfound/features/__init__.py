@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from newfound.features.onnx import OnnxExtractor as OnnxExtractor
     from newfound.features.pixels import Pixels as Pixels
     from newfound.features.vectors import Identity as Identity
-    from newfound.features.vectors import Vectors as Vectors
 
-# Imported on first use: vectors need numpy only, the rest the extra `vision`.
+# Imported on first use: an identity needs nothing, the rest the extra `vision`.
 _HOME = {
     "EfficientNetLite0": "efficientnet",
     "Extracted": "extractor",
@@ -21,7 +20,6 @@ _HOME = {
     "Identity": "vectors",
     "OnnxExtractor": "onnx",
     "Pixels": "pixels",
-    "Vectors": "vectors",
     "caffenet": "caffe",
 }
 __all__ = [
@@ -31,7 +29,6 @@ __all__ = [
     "Identity",
     "OnnxExtractor",
     "Pixels",
-    "Vectors",
     "caffenet",
 ]
 

@@ -51,19 +51,7 @@ def named(text: str) -> Extractor:
             there = ", ".join(_OPTIONS)
             raise InvalidInputError(f"no extractor {name!r}: there are {there} and ONNX files")
         name, given = file.groups("")
-    texts: dict[str, str] = {}
-    for pair in filter(None, given.split(",")):
-        option, sign, value = pair.partition("=")
-        if not sign or option in texts:
-            raise InvalidInputError(
-                f"cannot read {pair!r} in {text!r}: options are name=value, once each"
-            )
-        texts[option] = value
-    allowed = _NETWORK if is_file else _OPTIONS[name]
-    for option in texts:
-        if option not in allowed:
-            raise InvalidInputError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
-    options: dict[str, Any] = {option: _value(option, text) for option, text in texts.items()}
+    options = _options(name, given, _NETWORK if is_file else _OPTIONS[name])
     if is_file:
         return OnnxExtractor(name, **options)
     if name == "caffenet" and "path" not in options:
@@ -71,6 +59,21 @@ def named(text: str) -> Extractor:
     makers: dict[str, Any] = {DEFAULT: EfficientNetLite0, "pixels": Pixels, "caffenet": caffenet}
     made: Extractor = makers[name](**options)
     return made
+
+
+def _options(name: str, given: str, allowed: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a text such as "size=8,crop=0.5" says about an extractor."""
+    options: dict[str, Any] = {}
+    for pair in filter(None, given.split(",")):
+        option, sign, value = pair.partition("=")
+        if not sign or option in options:
+            raise InvalidInputError(
+                f"cannot read {pair!r} in {f'{name}:{given}'!r}: options are name=value, once each"
+            )
+        if option not in allowed:
+            raise InvalidInputError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
+        options[option] = _value(option, value)
+    return options
 
 
 def remembered(identity: Identity, network: str | None = None) -> Extractor:

@@ -16,7 +16,7 @@ from newfound.common.errors import InvalidInputError, UnreadableImageError
 from newfound.common.files import digest_of
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
-from newfound.features.vectors import Identity, Vectors
+from newfound.features.vectors import Identity
 
 
 class Extracted(NamedTuple):
@@ -55,7 +55,7 @@ class Extractor(ABC):
         They must not share memory with `batch`, which is used again.
         """
 
-    def __call__(self, images: Iterable[Source]) -> Vectors:
+    def __call__(self, images: Iterable[Source]) -> NDArray[np.float32]:
         """Return the features of images, shape (m, width).
 
         Parameters
@@ -65,7 +65,7 @@ class Extractor(ABC):
 
         Returns
         -------
-        Vectors of shape (m, width)
+        ndarray of shape (m, width), float32
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Extractor(ABC):
                 name = _name(extracted.source) or f"image {place}"
                 raise UnreadableImageError(f"{name}: {extracted.problem}")
             rows.append(extracted.row)
-        return Vectors(np.array(rows, dtype=np.float32).reshape(-1, self.width), self.identity)
+        return np.array(rows, dtype=np.float32).reshape(-1, self.width)
 
     def stream(
         self,

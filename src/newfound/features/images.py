@@ -96,37 +96,22 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
         return _checked(_from_array(source), smallest)
     if not isinstance(source, str | os.PathLike | bytes | Image.Image):
         raise UnreadableImageError(f"not an image, but a {type(source).__name__}")
-    is_file = not isinstance(source, Image.Image)
     try:
         if isinstance(source, Image.Image):
-            image = _checked(source, smallest)
+            image = _checked(source, smallest).copy()  # it is somebody else's
         else:
             data = source if isinstance(source, bytes) else read_file(source)
             image = _checked(_opened(data), smallest)
-        # Cameras put previews behind the first picture of an MPO.
-        if image.format != "MPO" and getattr(image, "is_animated", False):
-            raise UnreadableImageError(
-                "animated, or several pictures in one file: save the one you mean by itself"
-            )
-        if image.mode == "I" and image.format not in ("PNG", None):
-            raise UnreadableImageError("pixels of 32 bits: save it with 8 or 16")
-        if is_file and enough is not None and image.format == "JPEG":
-            image.draft(None, (enough, enough))
+            if enough is not None and image.format == "JPEG":
+                image.draft(None, (enough, enough))
         if image.width * image.height > LARGE_PIXELS:
             with _one_large_at_a_time:
-                return _reduced(_converted(image, is_file), enough)
-        return _converted(image, is_file)
+                return _reduced(_eight_bit_rgb(_upright(image)), enough)
+        return _eight_bit_rgb(_upright(image))
     except UnreadableImageError:
         raise
     except Exception as error:  # whatever a damaged file makes the decoders do
         raise UnreadableImageError(f"damaged or cut short ({error})") from error
-
-
-def _converted(image: Image.Image, is_file: bool) -> Image.Image:
-    """Return the image decoded, upright and RGB; one that was opened elsewhere stays as it is."""
-    image = image if is_file else image.copy()
-    image.load()
-    return _eight_bit_rgb(_upright(image))
 
 
 def _reduced(image: Image.Image, enough: int | None) -> Image.Image:
@@ -165,11 +150,19 @@ def _checked(image: Image.Image, smallest: int) -> Image.Image:
         raise UnreadableImageError(
             f"{width} x {height} pixels, too small: each side must have {smallest}"
         )
+    # Cameras put previews behind the first picture of an MPO.
+    if image.format != "MPO" and getattr(image, "is_animated", False):
+        raise UnreadableImageError(
+            "animated, or several pictures in one file: save the one you mean by itself"
+        )
+    if image.mode == "I" and image.format not in ("PNG", None):
+        raise UnreadableImageError("pixels of 32 bits: save it with 8 or 16")
     return image
 
 
 def _upright(image: Image.Image) -> Image.Image:
-    """Return the image the way up its EXIF says; what EXIF is damaged says nothing."""
+    """Return the image decoded, the way up its EXIF says; what EXIF is damaged says nothing."""
+    image.load()
     try:
         ImageOps.exif_transpose(image, in_place=True)
     except Exception:

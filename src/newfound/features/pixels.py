@@ -25,7 +25,7 @@ class Pixels(Extractor):
     --------
     >>> pixels = Pixels(size=2, range=(-1.0, 1.0))
     >>> pixels([np.full((8, 8), 255, dtype=np.uint8)])
-    Vectors([[1., 1., 1., 1.]], dtype=float32)
+    array([[1., 1., 1., 1.]], dtype=float32)
     """
 
     smallest = 2

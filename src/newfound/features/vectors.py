@@ -1,12 +1,9 @@
-"""Rows of features that know which extractor made them."""
+"""What the vectors of an extractor are known by, so that those of two are not mixed up."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InvalidInputError, WrongExtractorError
 
 # Numbers that say how images are prepared stay far below this.
 LARGEST_NUMBER = 1e15
@@ -63,80 +60,15 @@ class Identity:
         return cls(**values)
 
 
-class Vectors(np.ndarray):
-    """Features, shape (m, d), as any array, with the identity of the extractor that made them.
-
-    Rows taken from them keep it. What is computed from them is a plain array: it is no longer
-    what the extractor gave.
-
-    Parameters
-    ----------
-    rows : array-like of shape (m, d)
-    extractor : Identity
-
-    Examples
-    --------
-    >>> vectors = Vectors([[1.0, 2.0], [3.0, 4.0]], Identity("pixels"))
-    >>> vectors[:1].extractor.name, type(2 * vectors).__name__
-    ('pixels', 'ndarray')
-    """
-
-    # made: the extractor, and the number of features it gives: rows of another number are not its.
-
-    made: tuple[Identity | None, int]
-
-    def __new__(cls, rows: ArrayLike, extractor: Identity | None) -> Self:
-        """View `rows` as vectors of `extractor`."""
-        vectors = np.asarray(rows).view(cls)
-        vectors.made = extractor, vectors.shape[-1]
-        return vectors
-
-    @property
-    def extractor(self) -> Identity | None:
-        """What made these rows, if that is known."""
-        identity, width = self.made
-        return identity if self.shape[-1:] == (width,) else None
-
-    def __array_finalize__(self, source: Any) -> None:
-        self.made = getattr(source, "made", (None, 0))
-
-    def __reduce__(self) -> Any:
-        parts: Any = super().__reduce__()
-        rebuild, arguments, state = parts
-        return rebuild, arguments, (state, self.made)
-
-    def __setstate__(self, state: Any) -> None:
-        array, self.made = state
-        super().__setstate__(array)
-
-    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        result = super().__array_function__(function, types, inputs, options)
-        return result.view(np.ndarray) if isinstance(result, Vectors) else result
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        plain = [np.asarray(each) if isinstance(each, Vectors) else each for each in inputs]
-        if "out" in options:
-            options["out"] = tuple(
-                each.view(np.ndarray) if isinstance(each, Vectors) else each
-                for each in options["out"]
-            )
-        return getattr(ufunc, method)(*plain, **options)
-
-
-def made_by(X: Any) -> Identity | None:
-    """Return which extractor made `X`, if `X` says so."""
-    return X.extractor if isinstance(X, Vectors) else None
-
-
 def same_extractor(
     known: Identity | None,
     other: Identity | None,
     what: str,
     whose: str = "this model was taught vectors",
 ) -> Identity | None:
-    """Return the extractor of both, where either is known, or raise ValueError if they differ."""
+    """Return the extractor of both, where either is known, or raise WrongExtractorError."""
     if known is not None and other is not None and known != other:
-        raise InvalidInputError(
+        raise WrongExtractorError(
             f"{whose} of {known}, but {what} of {other}: "
             "the numbers of one mean nothing to the other"
         )

@@ -25,11 +25,8 @@ class Candidates:
         On the same sums, by rising penalty.
     """
 
-    # put_off: while it is set, nothing is kept current; the next question rebuilds it.
-
     def __init__(self, solvers: Sequence[RecursiveSolver | RebalancedSolver]) -> None:
         self.solvers = list(solvers)
-        self.put_off = False
 
     @property
     def sums(self) -> Sums:
@@ -43,9 +40,6 @@ class Candidates:
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do."""
-        if self.put_off:
-            self.discard()
-            return
         for solver in self.solvers:
             solver.learn(X, index, labels)
 
