@@ -34,8 +34,8 @@ class Found(NamedTuple):
 def judge(model: Any, X: Any, y: Any, rare: list[Any]) -> Found:
     """Ask one model what it chose, and what other rules choose from the same candidates."""
     settings, candidates, selector = (
-        model._selection_settings(),
-        model._candidates(),
+        model._settings(),
+        model._candidates(model._settings()),
         model._selector,
     )
     labels = model.classes_.tolist()

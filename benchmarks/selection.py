@@ -78,7 +78,9 @@ def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
 def memory(d: int, T: int) -> Measurement:
     """What is held beside the sums: an inverse for each penalty, and the rows held back."""
     model = _choosing(d, T, 51 * 400)
-    inverses = sum(solver._inverse.matrix.nbytes for solver in model._candidates().solvers)
+    inverses = sum(
+        solver._inverse.matrix.nbytes for solver in model._candidates(model._settings()).solvers
+    )
     held = model.holdout_[0].nbytes
     return Measurement(
         f"inverses and rows held back, in d x d matrices, d = {d}, T = {T}",
@@ -92,7 +94,7 @@ def _choosing(d: int, T: int, n: int) -> Any:
     model = IncrementalRidgeClassifierCV().fit(X, y)
     probe: Floats = X[:1]
     model.predict(probe)
-    for solver in model._candidates().solvers:
+    for solver in model._candidates(model._settings()).solvers:
         assert solver.weights.shape == (d, T)  # all candidates are current
     return model
 

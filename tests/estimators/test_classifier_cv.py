@@ -148,7 +148,7 @@ def test_every_example_is_learned_or_held_back_and_the_answer_is_ridge(
         weights = oracles.balanced_weights(y[~is_held])
     ridge = Ridge(model.penalty_, fit_intercept=parameters.get("fit_intercept", True))
     ridge.fit(learned, targets, sample_weight=weights)
-    solver, factors = model._answering()
+    solver, factors = model._answering(model._settings())
     order = model._sums.order
     np.testing.assert_allclose(solver.weights.T[order], ridge.coef_, atol=1e-8)
     np.testing.assert_allclose(model.coef_, ridge.coef_ * factors[order, None], atol=1e-8)
@@ -418,7 +418,7 @@ def test_what_ifs_are_spread_over_the_stream_and_rarely_renewed(
         model.partial_fit(X[i : i + 1], y[i : i + 1])
         model.predict(X[i : i + 1])
     at_once = [count for count in pieces if count > 1]
-    penalties = len(model._candidates().solvers)
+    penalties = len(model._candidates(model._settings()).solvers)
     # A question waits for the first schedule, and while all ten digits become known at about the
     # same time; after that pieces come one by one.
     assert len(at_once) <= 3

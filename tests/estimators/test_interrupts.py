@@ -38,7 +38,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> N
 def assert_whole(model: Any, expected: dict[str, int]) -> None:
     assert dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)) == expected
     found = model.decision_function(X)
-    model._derived[1].discard()  # so that all is derived from the sums anew
+    model._derived.candidates.discard()  # so that all is derived from the sums anew
     np.testing.assert_allclose(model.decision_function(X), found, atol=1e-8)
     model.partial_fit(X[:1], Y[:1]).predict(X)
 

@@ -204,11 +204,11 @@ def test_what_does_not_belong_together_changes_nothing() -> None:
 
 def test_nothing_derived_is_kept_current_while_teaching() -> None:
     recogniser = taught()
-    solvers: Any = recogniser.model._derived[1].solvers
+    solvers: Any = recogniser.model._derived.candidates.solvers
     assert all(solver._inverse is None for solver in solvers)
     recogniser.model.predict(rows(1))
     recogniser.model.partial_fit(rows(1, 3), ["class 0"])  # from now on it is
-    solvers = recogniser.model._derived[1].solvers
+    solvers = recogniser.model._derived.candidates.solvers
     used = [solver for solver in solvers if solver.rebuilds]
     assert used
     assert all(solver._inverse is not None for solver in used)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.arrays import Floats
-from newfound.common.errors import ModelFileError
+from newfound.common.arrays import Floats, take
+from newfound.common.errors import InvalidInputError
 from newfound.common.limits import LONGEST_LABEL
 from newfound.solvers.cholesky import is_definite
 from newfound.solvers.recursive import ROUNDING_SLACK
@@ -34,67 +34,56 @@ ROWS_SLACK = 0.01
 
 
 def require(condition: bool, what: str) -> None:
-    """Raise ModelFileError unless the condition holds.
+    """Raise ValueError unless the condition holds.
 
     >>> require(False, "counts")
     Traceback (most recent call last):
-    newfound.ModelFileError: damaged: its counts do not fit together
+    newfound.InvalidInputError: its counts do not fit together
     """
     if not condition:
-        raise ModelFileError(f"damaged: its {what} do not fit together")
+        raise InvalidInputError(f"its {what} do not fit together")
 
 
 def check_labels(header: dict[str, Any]) -> None:
-    """Raise ModelFileError if labels are of no type for labels, or would take too much memory."""
+    """Raise ValueError if labels are of no type for labels, or would take too much memory."""
     labels, label_type = header["labels"], header["label_type"]
     require(isinstance(labels, list) and isinstance(label_type, str), "labels")
     kind = re.fullmatch(r"[<>|](U(\d{1,9})|[biuf][1248])", label_type)
     require(kind is not None, "labels")
     length = int(kind[2] or 0) if kind else 0
     if length > LONGEST_LABEL or 4 * length * len(labels) > LARGEST_LABELS:
-        raise ModelFileError(
+        raise InvalidInputError(
             f"it has {len(labels)} labels of up to {length} characters; a label may have "
             f"{LONGEST_LABEL}, and all of them together {LARGEST_LABELS // 2**20} MB"
         )
 
 
 def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
-    """Raise ModelFileError if sums are not of one shape, not finite, or larger than they can be."""
+    """Raise ValueError if sums are not of one shape, not finite, or larger than they can be."""
     require(header["dtype"] in ("<f4", "<f8"), "types")
     require(type(header["per_class"]) is bool, "types")
     require(tensors["cross"].ndim == tensors["rows"].ndim == 2, "sums")
     (T, width), held = tensors["cross"].shape, len(tensors["rows"])
     groups = T if header["per_class"] else 1
-    folded = int(np.count_nonzero(tensors["gram_is_folded"]))
+    flushed = int(np.count_nonzero(tensors["gram_is_folded"]))
     require(len(header["labels"]) == T and width > 0, "labels")
-    shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
-        "counts": (np.int64, (T,)),
-        "cross": (np.float64, (T, width)),
-        "cross_dropped": (np.float64, (T, width)),
-        "gram": (np.float64, (folded, width * (width + 1) // 2)),
-        "gram_dropped": (np.float64, (folded, width)),
-        "gram_folds": (np.int64, (folded,)),
-        "gram_peak": (np.float64, (folded,)),
-        "gram_is_folded": (np.bool_, (groups,)),
-        "rows": (tensors["rows"].dtype, (held, width)),
-        "rows_held": (np.int64, (groups,)),
+    row_type, triangle = tensors["rows"].dtype, width * (width + 1) // 2
+    require(row_type in (np.float64, np.dtype(header["dtype"])), "rows")
+    must_be: dict[str, tuple[Any, tuple[int, ...], float, float]] = {
+        "counts": (np.int64, (T,), 0, MANY),
+        "cross": (np.float64, (T, width), -LARGEST_SUM, LARGEST_SUM),
+        "cross_dropped": (np.float64, (T, width), -LARGEST_SUM, LARGEST_SUM),
+        "gram": (np.float64, (flushed, triangle), -LARGEST_SQUARES, LARGEST_SQUARES),
+        "gram_dropped": (np.float64, (flushed, width), -LARGEST_SQUARES, LARGEST_SQUARES),
+        "gram_folds": (np.int64, (flushed,), 0, MANY),
+        "gram_peak": (np.float64, (flushed,), 0, LARGEST_SQUARES),
+        "gram_is_folded": (np.bool_, (groups,), 0, 1),
+        "rows": (row_type, (held, width), -LARGEST_SUM, LARGEST_SUM),
+        "rows_held": (np.int64, (groups,), 0, MANY),
     }
-    for name, (dtype, shape) in shapes.items():
-        if name in tensors or name != "gram_peak":  # files of the first days have none
-            require(tensors[name].dtype == dtype and tensors[name].shape == shape, "sums")
-    require(tensors["rows"].dtype in (np.float64, np.dtype(header["dtype"])), "rows")
-    limits = {
-        "counts": (0, MANY),
-        "gram_folds": (0, MANY),
-        "gram_peak": (0, LARGEST_SQUARES),
-        "gram": (-LARGEST_SQUARES, LARGEST_SQUARES),
-        "cross": (-LARGEST_SUM, LARGEST_SUM),
-        "rows": (-LARGEST_SUM, LARGEST_SUM),
-    }
-    for name, (least, most) in limits.items():
-        if tensors.get(name, np.zeros(0)).size:  # a comparison with NaN is never true
-            lowest, highest = tensors[name].min().item(), tensors[name].max().item()
-            require(least <= lowest <= highest <= most, "numbers")
+    for name, (dtype, shape, low, high) in must_be.items():
+        if name in tensors or name != "gram_peak":  # files before 0.1 have none
+            take(tensors, name, dtype, shape, low, high)
     diagonal = tensors["gram"][:, _diagonal(width)]
     require(bool((diagonal >= 0).all()), "sums")
     for sums, dropped in ((tensors["cross"], "cross_dropped"), (diagonal, "gram_dropped")):
@@ -109,14 +98,14 @@ def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
 
 
 def check_rows(rows: NDArray[Any], cross: NDArray[Any], all_cross: NDArray[Any]) -> None:
-    """Raise ModelFileError if rows (m, d) clearly do not add up to the sums of their classes."""
+    """Raise ValueError if rows (m, d) clearly do not add up to the sums of their classes."""
     far = abs(rows.sum(axis=0, dtype=np.float64) - cross.sum(axis=0))
     size = abs(rows).sum(dtype=np.float64) + abs(all_cross).max()
     require(bool((far <= ROWS_SLACK * size).all()), "sums")
 
 
 def check_definite(sums: Sums, has_peaks: bool) -> None:
-    """Raise ModelFileError if no rows at all have these sums: X'X, and each class's X'1 and n.
+    """Raise ValueError if no rows at all have these sums: X'X, and each class's X'1 and n.
 
     Around the means of the classes X'X has no negative eigenvalues, but for rounding, which is
     measured by the peaks; in each Gram, no entry is larger than the roots of its diagonal allow.

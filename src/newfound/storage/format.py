@@ -94,7 +94,7 @@ def write(path: str | os.PathLike[str], state: State) -> None:
         check_numbers(header, tensors)
         data = bytearray(safetensors.numpy.save({**tensors, **state.more}, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
-    except ModelFileError as error:
+    except InvalidInputError as error:
         raise InvalidInputError(
             f"{os.fspath(path)}: not written, for it could not be read again "
             f"({error}); what was taught or merged last was too large"
@@ -135,6 +135,8 @@ def read(path: str | os.PathLike[str]) -> State:
         raise
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+    except InvalidInputError as error:
+        raise ModelFileError(f"{os.fspath(path)}: damaged: {error}") from None
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ModelFileError(
             f"{os.fspath(path)}: not a model file, or damaged ({type(error).__name__})"

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.arrays import take
 from newfound.common.errors import InvalidInputError
 from newfound.selection.holdout import HeldBack
 from newfound.selection.schedule import Occasion, Schedule
@@ -53,20 +54,20 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
     """Return the selector that `packed` was asked of, or raise ValueError or KeyError."""
     T, names = sums.n_classes, sums.labels.tolist()
 
-    def take(name: str, *shape: int, whole: bool = False, most: float = np.inf) -> NDArray[Any]:
-        array = arrays[name]
-        _require(array.dtype == (np.int64 if whole else np.float64) and array.shape == shape)
-        _require(bool(np.isfinite(array).all() and (array >= 0).all() and (array <= most).all()))
-        return array
+    def floats(name: str, *shape: int, most: float) -> NDArray[Any]:
+        return take(arrays, name, np.float64, shape, 0, most)
+
+    def whole(name: str, *shape: int, most: float = _MANY) -> NDArray[Any]:
+        return take(arrays, name, np.int64, shape, 0, most)
 
     V = len(arrays["held_rows"])
     rows = arrays["held_rows"]
     _require(rows.dtype in (np.float64, sums.dtype) and rows.shape == (V, sums.width))
     _require(bool(np.isfinite(rows).all()))
     _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
-    index = take("held_class", V, whole=True, most=T - 1)
+    index = whole("held_class", V, most=T - 1)
     _require(bool(sums.counts[index].all()))
-    shown, offered = (take(name, T, whole=True, most=_MANY) for name in ("shown", "offered"))
+    shown, offered = (whole(name, T) for name in ("shown", "offered"))
 
     held = HeldBack(settings.random_state)
     held.shown = dict(zip(names, shown.tolist(), strict=True))
@@ -74,16 +75,16 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
     for row, place in zip(rows.astype(sums.dtype or np.float64), index, strict=True):
         held.rows.setdefault(names[place], []).append(row)
 
-    selector = Selector(held, float(take("scale", 1, most=_LARGEST_SQUARE)[0]))
-    selector.scaled_at = int(take("scaled_at", 1, whole=True, most=_MANY)[0])
+    selector = Selector(held, float(floats("scale", 1, most=_LARGEST_SQUARE)[0]))
+    selector.scaled_at = int(whole("scaled_at", 1)[0])
     key = selector.key(settings)
     K, A = len(key.penalties), len(key.recodings)
     if "plain" in arrays:
-        total, place = take("plain", 2, whole=True, most=_MANY).tolist()
+        total, place = whole("plain", 2).tolist()
         _require(place < K and total > 0)
         selector.plain = total, place
     if "tests" in arrays:
-        tests, hits = take("tests", T, most=_MANY), take("hits", T, K, A, most=_MANY)
+        tests, hits = floats("tests", T, most=_MANY), floats("hits", T, K, A, most=_MANY)
         selector.progress_key = key
         for label, number, passed in zip(names, tests.tolist(), hits, strict=True):
             if number:
@@ -91,13 +92,13 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
                 selector.progress.tests[label] = number
                 selector.progress.hits[label] = passed.copy()
     if "occasion" in arrays:
-        occasion = Occasion(*take("occasion", 3, whole=True, most=_MANY).tolist())
+        occasion = Occasion(*whole("occasion", 3).tolist())
         M, C = arrays["table"].shape[0], arrays["table"].shape[-1]
-        ladder = take("ladder", M, most=_MANY)
+        ladder = floats("ladder", M, most=_MANY)
         _require(min(occasion) > 0 and C > 0 and M > 0)
         _require(ladder[0] >= 1 and bool((np.diff(ladder) > 0).all()))
-        table = take("table", M, K, A, C, most=1.0)
-        parts = (take(name, M, K, A, most=1.0) for name in ("rare", "others"))
+        table = floats("table", M, K, A, C, most=1.0)
+        parts = (floats(name, M, K, A, most=1.0) for name in ("rare", "others"))
         selector.schedule = Schedule(key, occasion, ladder, table, *parts)
     return selector
 
