@@ -143,6 +143,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none; then the model is as it was.
+
         Examples
         --------
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
@@ -167,6 +172,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none; then the model is as it was.
+
         Examples
         --------
         >>> model = IncrementalRidgeClassifier().partial_fit([[0.0]], ["cup"])
@@ -186,10 +196,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         ----------
         X : array-like of shape (m, d)
         y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none; then the model is as it was.
 
         Examples
         --------
@@ -213,10 +229,23 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         ----------
         X : array-like of shape (m, d)
         y : array-like of shape (m,)
+            The labels they were taught with.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        NotTaughtError
+            If they cannot all have been taught; then the model is as it was.
+        ValueError
+            If rows or labels are none, or a label is not known.
+
+        Warns
+        -----
+        UserWarning
+            If their rounding stays in the sums.
 
         Examples
         --------
@@ -276,6 +305,20 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
         That takes the Gram matrix of the class, which is held where `class_weight` is not None.
 
+        Parameters
+        ----------
+        label : str, bool or int
+            A class that was taught.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such class, or no Gram matrix of it.
+
         Examples
         --------
         >>> model = IncrementalRidgeClassifier(class_weight="balanced")
@@ -283,7 +326,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array(['cup'], dtype='<U3')
         """
         sums = self._taught()
-        place = sums.position(label)
+        index = sums.position(label)
         if not sums.per_class:
             raise InvalidInputError(
                 f"cannot forget class {label!r}: this model was taught with class_weight=None and "
@@ -291,16 +334,32 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
             )
         with self._change():
-            self._drop_class(place)
+            self._drop_class(index)
         return self._reset_if_empty()
 
-    def _drop_class(self, place: int) -> None:
-        self._sums.drop(np.array([place]))
+    def _drop_class(self, index: int) -> None:
+        self._sums.drop(np.array([index]))
         self._derived.candidates.discard()
 
     @locked
     def rename_class(self, old: Any, new: Any) -> Self:
         """Give a class another label; if a class has that label already, the two become one.
+
+        Parameters
+        ----------
+        old : str, bool or int
+            A class that was taught.
+        new : str, bool or int
+            A label of the same type as the others.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no class `old`, or if `new` cannot be a label here.
 
         Examples
         --------
@@ -323,6 +382,21 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """Learn everything another model was taught; classes are matched by label.
 
         Parameters of this model stay as they are, and the other model is not changed.
+
+        Parameters
+        ----------
+        other : IncrementalRidgeClassifier
+            This class or a subclass of it, of as many features.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If widths, names of features or types of labels differ, or if only this model holds
+            sums per class; then it is as it was.
 
         Examples
         --------
@@ -370,6 +444,13 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         -------
         ndarray of shape (m,)
 
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
         Examples
         --------
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
@@ -392,6 +473,13 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             Columns are those of `classes_`. Classes that were announced but not taught yet score
             minus infinity.
 
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
         Examples
         --------
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
@@ -410,8 +498,15 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         Returns
         -------
         ndarray of shape (m, T), or (m,) if T is 2
-            With two classes, as scikit-learn has it, the second score minus the first. Classes
-            that were announced but not taught yet score minus infinity.
+            With two classes, as scikit-learn has it, the second score minus the first; `scores`
+            has both. Classes that were announced but not taught yet score minus infinity.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
 
         Examples
         --------
@@ -423,10 +518,26 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Return the scores projected on the simplex, shape (m, T).
+        """Return the scores projected on the simplex.
 
         Least squares on one-hot targets estimates posterior probabilities, but single scores can
         leave [0, 1]. These are the nearest vectors that are probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, T)
+            Columns are those of `classes_`; rows sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
 
         Examples
         --------
@@ -439,11 +550,27 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     @locked
     def novelty(self, X: ArrayLike) -> Floats:
-        """Return how unlike everything taught each row of `X` is, in [0, 1), shape (m,).
+        """Return how unlike everything taught each row of `X` is.
 
         It is the leverage h / (1 + h) that the row would have if it were taught, h = x'A^-1 x:
         near 0 for what was seen many times, near 1 for what is like nothing taught. Labels play
         no part in it, but class weights do: what weighs little counts as seen little.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            In [0, 1).
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
 
         Examples
         --------
@@ -467,6 +594,15 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         ----------
         path : str or path-like
             By custom it ends in `.newfound`.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If the model could not be read again.
+        OSError
+            If the file cannot be written; one that is there stays as it was.
 
         Examples
         --------
@@ -624,9 +760,9 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array([[1., 0.]])
         """
         sums = self._taught()
-        place = sums.position(label)
-        if sums.per_class and sums.grams[place].matrix is None:
-            return sums.grams[place].waiting_rows.copy()
+        gram = sums.grams[sums.position(label) if sums.per_class else 0]
+        if sums.per_class and gram.matrix is None:
+            return gram.waiting_rows.copy()
         return np.zeros((0, sums.width))
 
     @property
@@ -656,6 +792,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If there is no parameter of that name.
 
         Examples
         --------

@@ -32,9 +32,10 @@ from newfound.sums.sums import Sums
 class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     """Incremental ridge classifier that chooses penalty and recoding while it learns.
 
-    Nobody knows the right penalty, or how far to raise a class seen three times. This holds every
-    sixth example of a class back and lets these vote. One solver for each penalty is kept current,
-    in fixed time; recodings cost nothing but a product.
+    Nobody knows the right penalty, or how far to raise a class seen three times. This holds out
+    every sixth example of a class and validates the candidates on them: hold-out validation inside
+    the stream, not cross-validation. One solver for each penalty is kept current, in fixed time;
+    recodings cost nothing but a product.
 
     The default rule asks *what if*: what if only three examples had been taught of a class that
     is known well? The sums tell which penalty and which recoding would then have served all known
@@ -50,21 +51,21 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     recodings : float or sequence of float, default=(0, 0.1, …, 1)
         Recodings to choose from.
     rule : "what-if", "paper" or None, default="what-if"
-        "paper" is the strongest recoding under which the voting classes, each recoding with its
-        best penalty, do not fare worse than without recoding. None chooses the penalty alone, for
-        one recoding.
+        "paper" is the strongest recoding under which the classes of the validation set, each
+        recoding with its best penalty, do not fare worse than without recoding. None chooses the
+        penalty alone, for one recoding.
     holdout_every : int, default=6
-        Every so-manieth example of a class is held back.
+        Hold out every `holdout_every`-th example of each class.
     holdout_cap : int, default=200
-        At most so many of a class are held back at a time. Beyond, every example that was
-        offered a place is equally likely to have one, and those that lose theirs are learned.
+        Hold out at most so many examples of a class at a time. Beyond, they are a reservoir:
+        every example that was offered is equally likely to be in it, and what leaves is learned.
     min_class_count : int, default=30
-        Only classes of which so many examples were taught vote; the others are rare.
+        Only classes of which so many examples were taught validate; the others are rare.
     tolerance : float or "one-se", default=0.0
-        How much the voting accuracy may suffer from recoding under rule "paper": the paper's 0, an
-        allowance, or one standard error of the difference, over classes.
+        How much the validation accuracy may suffer from recoding under rule "paper": the paper's
+        0, an allowance, or one standard error of the difference, over classes.
     validation : "holdout" or "progressive", default="holdout"
-        "progressive" holds back no more than the few examples that the what-ifs need (none, for
+        "progressive" holds out no more than the few examples that the what-ifs need (none, for
         the other rules). Instead it tests every candidate on every example just before that is
         learned (of several learned in one call, before that call), and counts, for each class
         alike and with fading memory, who was right.
@@ -73,7 +74,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         to recode, and the penalty is chosen alone.
     fit_intercept : bool, default=True
     random_state : int, default=0
-        Seed of what is held back once there is too much, and of the what-ifs.
+        Seed of what is held out once there is too much, and of the what-ifs.
 
     Attributes
     ----------
@@ -82,11 +83,11 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     recoding_ : ndarray of shape (T,)
         The recoding chosen for now, of each class.
     validation_scores_ : dict of ndarrays
-        How each candidate fares with the classes that vote, and in the what-ifs.
+        How each candidate fares with the validation examples, and in the what-ifs.
     classes_, coef_, intercept_, n_features_in_, feature_names_in_
         As those of `IncrementalRidgeClassifier`.
     class_count_, n_samples_seen_
-        Likewise; examples held back are part of them.
+        Likewise; examples held out are part of them.
 
     Examples
     --------
@@ -131,8 +132,23 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     def merge(self, other: IncrementalRidgeClassifier) -> Self:
         """Learn everything another model was taught; classes are matched by label.
 
-        What the other model holds back is held back here, too, as far as there is room; the rest
+        What the other model holds out is held out here, too, as far as there is room; the rest
         is learned. Parameters of this model stay as they are, and the other is not changed.
+
+        Parameters
+        ----------
+        other : IncrementalRidgeClassifier
+            This class or the one it is derived from, of as many features.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If widths, names of features or types of labels differ, or if only this model holds
+            sums per class; then it is as it was.
 
         Examples
         --------
@@ -170,6 +186,15 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         Otherwise a choice is kept until much more was taught, and then renewed piece by piece with
         every call that learns. After a long lesson, ask for it at once.
 
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
         Examples
         --------
         >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
@@ -184,14 +209,14 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     @property
     @locked
     def class_count_(self) -> Counts:
-        """Number of examples of each class, those held back included, shape (T,)."""
+        """Number of examples of each class, those held out included, shape (T,)."""
         sums = self._taught()
         return self._selector.counts(sums)[sums.order].copy()
 
     @property
     @locked
     def n_samples_seen_(self) -> int:
-        """Number of examples taught and not forgotten, those held back included."""
+        """Number of examples taught and not forgotten, those held out included."""
         return int(self.class_count_.sum())
 
     @property
@@ -305,7 +330,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     def validation_scores_(self) -> dict[str, NDArray[np.float64]]:
         """How each candidate fares: columns of a table with one line for each.
 
-        "penalty" and "recoding"; "accuracy", the mean over the classes that vote, NaN if none do;
+        "penalty" and "recoding"; "accuracy", the mean over the classes that validate, NaN if none;
         and, under the what-if rule, "what_if", the mean over known classes had some of them been
         taught as rarely as the rare ones were, NaN while too little is known for that.
         """
@@ -331,8 +356,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         """Plot the accuracy of rare and of well-known classes against the recoding.
 
         Under the what-if rule, that of classes pretended as rare as the rare ones at hand, and of
-        the other known ones, for the penalty chosen. Otherwise that of the classes that vote, and
-        of those that do not but have examples held back, each recoding with its best penalty. The
+        the other known ones, for the penalty chosen. Otherwise that of the classes that validate, and
+        of those that do not but have examples held out, each recoding with its best penalty. The
         choice is marked; where classes have recodings of their own, the range of those of the rare.
 
         Parameters
@@ -342,6 +367,13 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         Returns
         -------
         matplotlib Axes
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ModuleNotFoundError
+            If matplotlib, of the extra `plots`, is not there.
 
         Examples
         --------
@@ -440,8 +472,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
                 super()._take_in(np.array(rows), index, known, settings, put_off=False)
                 selector.held, selector.work = held, None
 
-    def _drop_class(self, place: int) -> None:
-        super()._drop_class(place)
+    def _drop_class(self, index: int) -> None:
+        super()._drop_class(index)
         self._drop_traces()
 
     def _rename(self, old: Any, new: Labels) -> None:

@@ -12,8 +12,7 @@ _KINDS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
 def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     """Read a model that its `save` wrote.
 
-    Raises `newfound.ModelFileError` if the file is damaged or not a model. Loading never runs
-    code from the file.
+    Loading never runs code from the file.
 
     Parameters
     ----------
@@ -23,6 +22,13 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     -------
     IncrementalRidgeClassifier or IncrementalRidgeClassifierCV
         With the sums, the labels and the parameters as they were saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged or not a model.
+    OSError
+        If it cannot be read.
 
     Examples
     --------
