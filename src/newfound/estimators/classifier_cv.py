@@ -356,9 +356,10 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         """Plot the accuracy of rare and of well-known classes against the recoding.
 
         Under the what-if rule, that of classes pretended as rare as the rare ones at hand, and of
-        the other known ones, for the penalty chosen. Otherwise that of the classes that validate, and
-        of those that do not but have examples held out, each recoding with its best penalty. The
-        choice is marked; where classes have recodings of their own, the range of those of the rare.
+        the other known ones, for the penalty chosen. Otherwise that of the classes that validate,
+        and of those that do not but have examples held out, each recoding with its best penalty.
+        The choice is marked; where classes have recodings of their own, the range of those of the
+        rare.
 
         Parameters
         ----------
