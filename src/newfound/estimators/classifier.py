@@ -48,6 +48,7 @@ class Scored(NamedTuple):
 class Derived(NamedTuple):
     """What follows from the sums, and can be thrown away at any moment."""
 
+    sums: Sums
     key: tuple[Any, ...]  # the settings that it was made for
     candidates: Candidates
 
@@ -898,15 +899,14 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     def _candidates(self, settings: Any) -> Candidates:
         """Return solvers for the present sums and parameters: those there are, if they fit."""
         derived, key = getattr(self, "_derived", None), self._key(settings)
-        if derived is None or derived.candidates.sums is not self._sums or derived.key != key:
+        if derived is None or derived.sums is not self._sums or derived.key != key:
             candidates = self._make_candidates(self._sums, settings)
-            self._derived = derived = Derived(key, candidates)
+            self._derived = derived = Derived(self._sums, key, candidates)
         return derived.candidates
 
     def _key(self, settings: Any) -> tuple[Any, ...]:
         """Return what solvers depend on, beside the sums."""
-        key: tuple[Any, ...] = settings.that_matter_to_solvers
-        return key
+        return settings.penalty, settings.class_weight, settings.fit_intercept
 
     def _make_candidates(self, sums: Sums, settings: Any) -> Candidates:
         return Candidates([solver_for(sums, settings)])

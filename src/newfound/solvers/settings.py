@@ -26,11 +26,6 @@ class Settings(NamedTuple):
     class_weight: ClassWeight | None
     fit_intercept: bool
 
-    @property
-    def that_matter_to_solvers(self) -> tuple[Any, ...]:
-        """All but the recoding, which is applied to whatever a solver finds."""
-        return self.penalty, self.class_weight, self.fit_intercept
-
     def to_json(self) -> dict[str, Any]:
         """Return what JSON can hold: a mapping of labels becomes a list of pairs."""
         values = self._asdict()

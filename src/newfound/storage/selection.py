@@ -1,5 +1,6 @@
 """A selector as arrays, for the model file."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,20 +55,16 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
     """Return the selector that `packed` was asked of, or raise ValueError or KeyError."""
     T, names = sums.n_classes, sums.labels.tolist()
 
-    def floats(name: str, *shape: int, most: float) -> NDArray[Any]:
-        return take(arrays, name, np.float64, shape, 0, most)
-
-    def whole(name: str, *shape: int, most: float = _MANY) -> NDArray[Any]:
-        return take(arrays, name, np.int64, shape, 0, most)
-
+    floats = partial(take, arrays, dtype=np.float64, low=0, high=_MANY)
+    whole = partial(take, arrays, dtype=np.int64, low=0, high=_MANY)
     V = len(arrays["held_rows"])
     rows = arrays["held_rows"]
     _require(rows.dtype in (np.float64, sums.dtype) and rows.shape == (V, sums.width))
     _require(bool(np.isfinite(rows).all()))
     _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
-    index = whole("held_class", V, most=T - 1)
+    index = whole("held_class", shape=(V,), high=T - 1)
     _require(bool(sums.counts[index].all()))
-    shown, offered = (whole(name, T) for name in ("shown", "offered"))
+    shown, offered = (whole(name, shape=(T,)) for name in ("shown", "offered"))
 
     held = HeldBack(settings.random_state)
     held.shown = dict(zip(names, shown.tolist(), strict=True))
@@ -75,16 +72,16 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
     for row, place in zip(rows.astype(sums.dtype or np.float64), index, strict=True):
         held.rows.setdefault(names[place], []).append(row)
 
-    selector = Selector(held, float(floats("scale", 1, most=_LARGEST_SQUARE)[0]))
-    selector.scaled_at = int(whole("scaled_at", 1)[0])
+    selector = Selector(held, float(floats("scale", shape=(1,), high=_LARGEST_SQUARE)[0]))
+    selector.scaled_at = int(whole("scaled_at", shape=(1,))[0])
     key = selector.key(settings)
     K, A = len(key.penalties), len(key.recodings)
     if "plain" in arrays:
-        total, place = whole("plain", 2).tolist()
+        total, place = whole("plain", shape=(2,)).tolist()
         _require(place < K and total > 0)
         selector.plain = total, place
     if "tests" in arrays:
-        tests, hits = floats("tests", T, most=_MANY), floats("hits", T, K, A, most=_MANY)
+        tests, hits = floats("tests", shape=(T,)), floats("hits", shape=(T, K, A))
         selector.progress_key = key
         for label, number, passed in zip(names, tests.tolist(), hits, strict=True):
             if number:
@@ -92,13 +89,13 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
                 selector.progress.tests[label] = number
                 selector.progress.hits[label] = passed.copy()
     if "occasion" in arrays:
-        occasion = Occasion(*whole("occasion", 3).tolist())
+        occasion = Occasion(*whole("occasion", shape=(3,)).tolist())
         M, C = arrays["table"].shape[0], arrays["table"].shape[-1]
-        ladder = floats("ladder", M, most=_MANY)
+        ladder = floats("ladder", shape=(M,))
         _require(min(occasion) > 0 and C > 0 and M > 0)
         _require(ladder[0] >= 1 and bool((np.diff(ladder) > 0).all()))
-        table = floats("table", M, K, A, C, most=1.0)
-        parts = (floats(name, M, K, A, most=1.0) for name in ("rare", "others"))
+        table = floats("table", shape=(M, K, A, C), high=1.0)
+        parts = (floats(name, shape=(M, K, A), high=1.0) for name in ("rare", "others"))
         selector.schedule = Schedule(key, occasion, ladder, table, *parts)
     return selector
 
