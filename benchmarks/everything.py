@@ -19,8 +19,9 @@ from benchmarks import (
     solvers,
     step,
 )
-from benchmarks.common import Measurement, machine
+from benchmarks.common import Measurement
 from newfound.common.extras import imported_from
+from newfound.paper.timing import machine
 
 HERE = Path(__file__).parent
 FIGURE = HERE.parent / "docs" / "speed.png"

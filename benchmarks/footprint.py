@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Measurement, rows, show, timed, warm
+from benchmarks.common import Measurement, rows, show, warm
+from newfound.paper.timing import time_call
 
 TITLE = "Footprint: memory and imports"
 
@@ -25,7 +26,7 @@ def held_bytes(thing: Any) -> int:
 
 
 def run(code: str) -> float:
-    return timed(
+    return time_call(
         lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     )
 

@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 import skimage
 
-from benchmarks.common import Measurement, show, timed
+from benchmarks.common import Measurement, show
 from newfound.cli.gather import Gathered, Item, _rows
 from newfound.cli.models import Change
 from newfound.cli.talk import Talk
@@ -21,6 +21,7 @@ from newfound.common.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
 from newfound.features.efficientnet import _graph
 from newfound.features.onnx import runtime
+from newfound.paper.timing import time_call
 from newfound.recognition.recogniser import Recogniser
 
 with imported_from("vision"):
@@ -44,7 +45,7 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(network.run, [batch] * BATCHES))
 
-    return timed(in_turn) / BATCH / BATCHES, timed(side_by_side) / BATCH / BATCHES
+    return time_call(in_turn) / BATCH / BATCHES, time_call(side_by_side) / BATCH / BATCHES
 
 
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
@@ -59,7 +60,7 @@ def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser
             taking.take(row)
         taking.learn()
 
-    return timed(teach) / len(files)
+    return time_call(teach) / len(files)
 
 
 def jpegs(folder: Path, how_many: int) -> list[Path]:
@@ -118,9 +119,9 @@ def measure() -> Iterator[Measurement]:
         empty = median(lesson(network, eight, Recogniser()) for _ in range(REPEATS))
         for (classes, each), recogniser in sizes.items():
             seconds = median(lesson(network, eight, recogniser) for _ in range(REPEATS))
-            settle, saved = timed(recogniser.settle), Path(folder) / "m.newfound"
-            save = timed(partial(recogniser.save, saved))
-            load = timed(partial(Recogniser.load, saved))
+            settle, saved = time_call(recogniser.settle), Path(folder) / "m.newfound"
+            save = time_call(partial(recogniser.save, saved))
+            load = time_call(partial(Recogniser.load, saved))
             yield Measurement(
                 f"an image for a model of {classes} classes of {each}, to one for an empty model",
                 seconds / empty,

@@ -1,14 +1,15 @@
 """What does choosing in the stream cost, beside plain steps."""
 
 from collections.abc import Iterator
-from time import perf_counter
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.common import Floats, Measurement, interleaved, rows, show, step, warm
+from benchmarks.common import Floats, Measurement, rows, show, warm
 from newfound import IncrementalRidgeClassifierCV
+from newfound.paper.timing import step, time_call, time_in_turns
 from newfound.selection.schedule import Work
 
 TITLE = "Choosing: a step with ten penalties, and the what-ifs"
@@ -40,8 +41,8 @@ def _steps(d: int, T: int, n: int, count: int = 200) -> tuple[float, float]:
     """Return the mean seconds of a plain step and of one that chooses."""
     models = warm(d, T, n), _choosing(d, T, n)
     X, y = rows(count, d, T)
-    plain, choosing = interleaved(
-        count, lambda i: step(models[0], X, y, i), lambda i: step(models[1], X, y, i)
+    plain, choosing = time_in_turns(
+        range(count), lambda i: step(models[0], X, y, i), lambda i: step(models[1], X, y, i)
     )
     return float(plain.mean()), float(choosing.mean())
 
@@ -50,22 +51,15 @@ def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
     """One stream, a row at a time: what share of its time the what-ifs take."""
     X, y = rows(n, d, T, seed=3)
     model = IncrementalRidgeClassifierCV()
-    spent, pieces = 0.0, []
+    pieces: list[float] = []
     original = Work.advance
 
-    def timing(self: Work, candidates: Any) -> None:
-        nonlocal spent
-        start = perf_counter()
-        original(self, candidates)
-        pieces.append(perf_counter() - start)
-        spent += pieces[-1]
+    def advance(self: Work, candidates: Any) -> None:
+        pieces.append(time_call(partial(original, self, candidates)))
 
-    with patch.object(Work, "advance", timing):
-        start = perf_counter()
-        for i in range(n):
-            model.partial_fit(X[i : i + 1], y[i : i + 1])
-            model.predict(X[i : i + 1])
-        total = perf_counter() - start
+    with patch.object(Work, "advance", advance):
+        (steps,) = time_in_turns(range(n), lambda i: step(model, X, y, i))
+    spent, total = sum(pieces), float(steps.sum())
     yield Measurement(
         f"what-ifs, beside all else, over {n} steps, d = {d}, T = {T}",
         100 * spent / (total - spent),

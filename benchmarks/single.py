@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.common import Measurement, interleaved, rows, show, step, warm
+from benchmarks.common import Measurement, rows, show, warm
+from newfound.paper.timing import step, time_in_turns
 
 TITLE = "Single precision: a step on float32 rows"
 
@@ -13,8 +14,8 @@ def measure() -> Iterator[Measurement]:
     d, T, count = 4096, 28, 200
     models = [warm(d, T, 2 * d, dtype=kind) for kind in (np.float64, np.float32)]
     (X, y), (X_single, _) = (rows(count, d, T, dtype=kind) for kind in (np.float64, np.float32))
-    double, single = interleaved(
-        count,
+    double, single = time_in_turns(
+        range(count),
         lambda i: step(models[0], X, y, i),
         lambda i: step(models[1], X_single, y, i),
     )

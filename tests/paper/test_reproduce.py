@@ -20,7 +20,7 @@ from newfound.paper.protocol import Trial, draw, snapshots
 from newfound.paper.report import outcome
 from newfound.paper.studies import STUDIES, Study, digits_study
 from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells, published
-from newfound.paper.update_time import update_times
+from newfound.paper.timing import update_times
 from tests import clock as clocks
 from tests import oracles
 from tests.command_line import newfound, write_pictures
@@ -447,8 +447,8 @@ def test_update_times_are_those_of_learning_one_and_predicting_one(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = clocks.Clock()
-    monkeypatch.setattr("newfound.paper.update_time.perf_counter", clock)
-    monkeypatch.setattr("newfound.paper.update_time.IncrementalRidgeClassifier", clock.timed())
+    monkeypatch.setattr("newfound.paper.timing.perf_counter", clock)
+    monkeypatch.setattr("newfound.paper.timing.IncrementalRidgeClassifier", clock.timed())
     update = clocks.LEARN + clocks.PREDICT + clocks.LOOK
     retrain = clocks.FIT + clocks.PREDICT + clocks.LOOK
     assert update_times(study) == [

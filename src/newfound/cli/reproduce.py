@@ -94,7 +94,7 @@ def _run(
 ) -> "Outcome":
     from newfound.paper.report import outcome, write_report
     from newfound.paper.run import begin, finished, jobs, run
-    from newfound.paper.update_time import update_times
+    from newfound.paper.timing import update_times
 
     settings: dict[str, Any] = {
         "study": study.name,

@@ -1,22 +1,16 @@
 """What a run came to, as a folder: tables, figures, settings, and all of it on one page."""
 
 import json
-import os
-import platform
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import scipy
-import sklearn
-
-from newfound import __version__
 from newfound.common.files import write_whole
 from newfound.paper.findings import Finding, findings, robot_findings
 from newfound.paper.run import DURATIONS
 from newfound.paper.studies import Study
 from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells
+from newfound.paper.timing import machine
 
 
 class Outcome(NamedTuple):
@@ -41,20 +35,6 @@ def outcome(study: Study, records: Sequence[dict[str, Any]]) -> Outcome:
     if study.comparable:
         return Outcome(table, found, all(cell.is_as_published for cell in table))
     return Outcome(table, found, all(finding.holds is not False for finding in found))
-
-
-def machine() -> dict[str, Any]:
-    """Return what a run was made with, and on."""
-    return {
-        "newfound": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "system": platform.system(),
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-    }
 
 
 def write_report(
