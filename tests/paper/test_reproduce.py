@@ -69,6 +69,15 @@ def test_no_example_is_used_twice() -> None:
         np.testing.assert_array_equal(one.X, other.X)
 
 
+def test_without_a_test_set_tests_are_drawn_first_and_validation_can_be_left_out() -> None:
+    y = np.repeat(np.arange(3), 12)
+    X = np.arange(36.0)[:, None]
+    trial = draw(X, y, None, 2, n_bal=6, n_test=4, n_imb=9, seed=[1], validation_share=0.0)
+    assert [len(part.y) for part in trial] == [12, 0, 8, 12]
+    used = np.concatenate([part.X.ravel() for part in trial])
+    assert len(set(used.tolist())) == len(used)
+
+
 def test_classes_with_fewer_examples_give_all_they_have() -> None:
     y = np.array([0] * 10 + [1] * 100)
     trial = draw(

@@ -1,4 +1,4 @@
-"""The paper's Figures 2 and 3."""
+"""Figures: the paper's, and the demo's."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +11,9 @@ from newfound.common.extras import imported_from
 from newfound.paper.run import RECODINGS
 
 # As in the paper: naive in red, recoded in blue.
-COLOURS = {"N": "#c0392b", "RC": "#2062a8"}
-_PLACES = {"total": 0, "rare": 1, "balanced": 2}
+COLOURS = {"naive": "#c0392b", "rebalanced": "#7f8c8d", "recoded": "#2062a8"}
+# Where in a record of the results each accuracy stands.
+INDICES = {"total": 0, "rare": 1, "balanced": 2}
 
 
 def _values(records: Sequence[Any], method: str, measure: str) -> tuple[list[int], NDArray[Any]]:
@@ -20,7 +21,7 @@ def _values(records: Sequence[Any], method: str, measure: str) -> tuple[list[int
     counts = [int(count) for count in records[0]["results"][method]]
     rows = [
         [
-            record["results"][method].get(str(count), [np.nan] * 3)[_PLACES[measure]]
+            record["results"][method].get(str(count), [np.nan] * 3)[INDICES[measure]]
             for count in counts
         ]
         for record in records
@@ -70,10 +71,8 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
                 counts, values = _values(of_trial, method, measure)
                 means.append(np.nanmean(values, axis=0))
             mean, spread = np.mean(means, axis=0), np.std(means, axis=0, ddof=len(means) > 1)
-            axis.plot(counts, mean, "o-", ms=4, color=COLOURS[method], label=name)
-            axis.fill_between(
-                counts, mean - spread, mean + spread, color=COLOURS[method], alpha=0.2
-            )
+            axis.plot(counts, mean, "o-", ms=4, color=COLOURS[name], label=name)
+            axis.fill_between(counts, mean - spread, mean + spread, color=COLOURS[name], alpha=0.2)
         axis.set(xscale="log", title=f"{measure} accuracy (%)", xlabel="n_imb")
         axis.set_xticks(counts, [str(count) for count in counts])
         axis.grid(alpha=0.25)
@@ -82,3 +81,34 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
     classes = len({record["key"][0] for record in records})
     figure.suptitle(f"{title}: each of {classes} classes rare in turn, {len(trials)} trials")
     figure.savefig(path, dpi=110)
+
+
+def draw_arrivals(summary: dict[str, Any], path: Path) -> None:
+    """Draw what `summarise` returns: accuracies against examples of the class that arrives."""
+    # The figure itself, not pyplot: half the time to import, and no window system asked for.
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import NullLocator
+
+    titles = {"new": "the new class", "known": "the known classes", "all": "all classes"}
+    figure = Figure(figsize=(9.6, 3.4), layout="constrained")
+    axes = figure.subplots(1, len(titles))
+    # The last two share a range, so that what is lost and won can be compared.
+    axes[1].sharey(axes[2])
+    for axis, (measure, title) in zip(axes, titles.items(), strict=True):
+        for method, points in summary["methods"].items():
+            x = [point["examples"] for point in points]
+            mean = 100 * np.array([point[measure] for point in points])
+            spread = 100 * np.array([point[f"{measure}_deviation"] for point in points])
+            low, high = np.maximum(mean - spread, 0), np.minimum(mean + spread, 100)
+            axis.plot(x, mean, "o-", ms=3.5, color=COLOURS[method], label=method)
+            axis.fill_between(x, low, high, color=COLOURS[method], alpha=0.12, lw=0)
+        axis.set_xscale("log")
+        axis.set_xticks(x, labels=map(str, x))
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.set_title(f"Accuracy on {title}, %", fontsize=10)
+        axis.set_xlabel("examples of the new class")
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[1].legend(frameon=False, loc="lower right")
+    figure.savefig(path, dpi=120)

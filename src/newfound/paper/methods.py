@@ -1,6 +1,7 @@
 """The ways to learn that the paper compares, and the one that chooses in the stream."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,14 @@ from newfound.common.arrays import Labels, Rows
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 from newfound.paper.protocol import Labelled
+from newfound.paper.timing import step, time_call
+
+# The three ways of the paper, N, RB and RC, as parameters.
+METHODS: dict[str, dict[str, Any]] = {
+    "naive": {"recoding": 0.0},
+    "rebalanced": {"class_weight": "balanced"},
+    "recoded": {"recoding": 0.7},
+}
 
 # As in the authors' code: 20 penalties, from one a row downwards, over three decades.
 PENALTIES = np.logspace(0, -3, 20)
@@ -34,6 +43,35 @@ def validated_penalty(model: IncrementalRidgeClassifier, rows: int, validation: 
     best = max(scores)
     error = np.sqrt(best * (1 - best) / len(validation.y))
     return penalties[int(np.argmax(np.array(scores) >= best - error))]
+
+
+class Fixed:
+    """One of the three ways, its penalty given beforehand; every step of it is timed.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`.
+    """
+
+    # step_seconds: of each step so far: learn one example, predict one.
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        self.model = IncrementalRidgeClassifier(**METHODS[method])
+        self.step_seconds: list[float] = []
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes."""
+        self.model.fit(*known)
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example, and predict it."""
+        self.step_seconds.append(time_call(step(self.model, X, y, 0)))
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels."""
+        return {self.method: self.model.predict(X)}
 
 
 class Recoded:

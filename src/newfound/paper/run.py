@@ -1,23 +1,82 @@
-"""Trials, run one after the other and kept, so that a run that was broken off goes on."""
+"""Trials, run one after the other; the paper's are kept, so that an interrupted run goes on."""
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.files import write_whole
-from newfound.paper.methods import Chosen, Rebalanced, Recoded
-from newfound.paper.protocol import Learner, draw, snapshots
+from newfound.paper.methods import METHODS, Chosen, Fixed, Rebalanced, Recoded
+from newfound.paper.protocol import Learner, Snapshot, draw, snapshots
 from newfound.paper.studies import Study
 
 # Recodings of Figure 2.
 RECODINGS = tuple(round(0.1 * tenths, 1) for tenths in range(11))
 TRIALS, DURATIONS, CONFIGURATION = "trials.jsonl", "durations.jsonl", "configuration.json"
+
+
+class Arrival(NamedTuple):
+    """How one method fared while a class arrived."""
+
+    method: str
+    snapshots: list[Snapshot]
+    step_seconds: list[float]  # of each step: learn one example, predict one
+
+
+def arrivals(
+    X: Rows,
+    y: Labels,
+    *,
+    counts: Sequence[int],
+    trials: int,
+    n_known: int,
+    n_test: int,
+    seed: int = 0,
+) -> Iterator[Arrival]:
+    """Let every class in turn arrive when all others are known; yield how each method fares.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+    counts : sequence of int
+        Numbers of examples of the arriving class at which to measure, rising.
+    trials : int
+        Random splits for each class.
+    n_known, n_test : int
+        Examples of each known class to learn, and of each class to test on.
+    seed : int
+        Trials depend on it, on the class and on their number alone.
+
+    Examples
+    --------
+    >>> from newfound.datasets import digits
+    >>> first = next(arrivals(*digits(), counts=[1, 5], trials=1, n_known=20, n_test=5))
+    >>> first.method, [snapshot.n_imb for snapshot in first.snapshots]
+    ('naive', [1, 5])
+    """
+    for number, (index, label) in product(range(trials), enumerate(np.unique(y))):
+        trial = draw(
+            X,
+            y,
+            None,
+            label,
+            n_bal=n_known,
+            n_test=n_test,
+            n_imb=max(counts),
+            seed=[seed, number, index],
+            validation_share=0.0,
+        )
+        for method in METHODS:
+            learner = Fixed(method)
+            measured = list(snapshots(trial, learner, counts))
+            yield Arrival(method, measured, learner.step_seconds)
 
 
 class Job(NamedTuple):
