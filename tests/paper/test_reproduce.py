@@ -13,7 +13,7 @@ import pytest
 
 from newfound.datasets.icubworld28 import DAYS
 from newfound.paper import run as runs
-from newfound.paper.bayes import DEVIATIONS, MEANS, agreement, boundary, learned
+from newfound.paper.bayes import DEVIATIONS, MEANS, agreement, boundary, learn
 from newfound.paper.findings import findings, robot_findings
 from newfound.paper.methods import PENALTIES, Chosen, Rebalanced, Recoded
 from newfound.paper.protocol import Trial, draw, snapshots
@@ -437,7 +437,7 @@ def test_optimal_boundaries_are_where_the_classes_are_equally_likely() -> None:
 
 
 def test_recoding_recovers_the_rebalanced_boundary() -> None:
-    agrees = agreement(learned(0.9, seed=0), 0.9, seed=0)
+    agrees = agreement(learn(0.9, seed=0), 0.9, seed=0)
     assert agrees["naive"]["standard"] > 98
     assert agrees["naive"]["rebalanced"] < 94
     assert agrees["recoded"]["rebalanced"] > 98

@@ -130,20 +130,14 @@ def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
 
 
 def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
-    from newfound.paper.bayes import reproduce_bayes
+    from newfound.paper.bayes_report import agreement_rows, reproduce_bayes
 
     found, undrawn = reproduce_bayes(folder, seed)
     if as_json:
         emit(json.dumps(found))
     else:
-        rows = [
-            [each["prior"], name, agrees["standard"], agrees["rebalanced"]]
-            for each in found
-            for name, agrees in each["agreement"].items()
-        ]
-        print_table(
-            ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"], rows, 2
-        )
+        columns = ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"]
+        print_table(columns, agreement_rows(found), 2)
     if undrawn:
         talk.say(f"No figure: {undrawn}")
     talk.say(f"{'Report' if undrawn else 'Figure 1 and report'} in {folder}")

@@ -1,6 +1,6 @@
 """Figures: the paper's, and the demo's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +8,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.extras import imported_from
+from newfound.paper.bayes import Models, boundary, fourier, sample
 from newfound.paper.run import RECODINGS
 
 # As in the paper: naive in red, recoded in blue.
 COLOURS = {"naive": "#c0392b", "rebalanced": "#7f8c8d", "recoded": "#2062a8"}
 # Where in a record of the results each accuracy stands.
 INDICES = {"total": 0, "rare": 1, "balanced": 2}
+
+
+def draw_boundaries(models: Mapping[float, Models], seed: int, path: Path) -> None:
+    """Draw Figure 1: optimal and learned boundaries between two classes, for each prior."""
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+
+    across, up = np.meshgrid(np.linspace(-1.5, 2.6, 220), np.linspace(-1.6, 1.6, 180))
+    rows = fourier(np.column_stack([across.ravel(), up.ravel()]), seed)
+    figure = Figure(figsize=(11, 3.0), layout="constrained")
+    axes = figure.subplots(1, len(models))
+    for axis, (prior, learned) in zip(axes, models.items(), strict=True):
+        X, y = sample(600, prior, np.random.default_rng(seed))
+        axis.scatter(*X.T, s=3, c=np.where(y == 1, "#e1b12c", "#95a5a6"), alpha=0.5)
+        _draw_optimal(axis, prior)
+        for method, model in learned.items():
+            scores = model.decision_function(rows).reshape(across.shape)
+            axis.contour(across, up, scores, levels=[0.0], colors=COLOURS[method], linewidths=1.4)
+        axis.set(xlim=(-1.5, 2.6), ylim=(-1.6, 1.6), aspect="equal", title=f"prior {prior}")
+    for method, colour in COLOURS.items():
+        axes[-1].plot([], [], color=colour, label=f"{method}, learned")
+    axes[-1].plot([], [], ":", color="black", label="optimal, standard")
+    axes[-1].plot([], [], "-", color="black", label="optimal, rebalanced")
+    figure.legend(loc="outside right center", fontsize=8)
+    figure.savefig(path, dpi=110)
+
+
+def _draw_optimal(axis: Any, prior: float) -> None:
+    from matplotlib.patches import Circle
+
+    for rebalanced, style in ((False, ":"), (True, "-")):
+        centre, radius = boundary(prior, rebalanced)
+        axis.add_patch(Circle(centre, radius, fill=False, ls=style, lw=2.2, color="black"))
 
 
 def _values(records: Sequence[Any], method: str, measure: str) -> tuple[list[int], NDArray[Any]]:
