@@ -19,7 +19,7 @@ from newfound.paper.methods import PENALTIES, Chosen, Rebalanced, Recoded
 from newfound.paper.protocol import Trial, draw, snapshots
 from newfound.paper.report import outcome
 from newfound.paper.studies import STUDIES, Study, digits_study
-from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells, published
+from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells, published_numbers
 from newfound.paper.timing import update_times
 from tests import clock as clocks
 from tests import oracles
@@ -153,7 +153,7 @@ def test_the_chosen_one_sees_what_the_others_learn_and_validate_on(study: Study)
 
 def test_the_published_numbers_are_all_there() -> None:
     for name, settings in (("mnist", 1000), ("icubworld28", 700), ("rgbd", 500)):
-        numbers = published()["datasets"][name]
+        numbers = published_numbers()["datasets"][name]
         assert numbers["settings"]["n_bal"] == settings
         assert list(numbers["cells"]) == ["1", "5", "10", "50", "100", "500"]
         for methods in numbers["cells"].values():
@@ -310,9 +310,9 @@ def test_finished_trials_are_not_run_again_and_half_a_line_is_none(
 
 
 def test_jobs_are_the_table_and_then_each_class_in_turn(study: Study) -> None:
-    table = runs.jobs(study, 3, all_classes=False)
+    table = runs.jobs(study, 3, each_class=False)
     assert [job.key for job in table] == [["8", trial, True] for trial in range(3)]
-    everything = runs.jobs(study, 3, all_classes=True)
+    everything = runs.jobs(study, 3, each_class=True)
     assert everything[:3] == table
     assert len(everything) == 30
     assert not any(job.is_full for job in everything[3:])
@@ -326,7 +326,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
 
 
 def test_the_quick_reproduction_needs_no_data(tmp_path: Path) -> None:
-    done = newfound("reproduce", "digits", "--quick", "--out", tmp_path, "--json")
+    done = newfound("reproduce", "digits", "--quick", "--output", tmp_path, "--json")
     assert done.code == 0, done.err
     table = json.loads(done.out)
     found = {
@@ -353,17 +353,17 @@ def test_the_quick_reproduction_needs_no_data(tmp_path: Path) -> None:
     trials = [json.loads(line) for line in (folder / "trials.jsonl").read_text().splitlines()]
     assert all(trial["rebalanced_is_the_batch_solution"] for trial in trials)
     before = (folder / "trials.jsonl").read_bytes()
-    text = newfound("reproduce", "digits", "--quick", "--out", tmp_path)
+    text = newfound("reproduce", "digits", "--quick", "--output", tmp_path)
     assert (folder / "trials.jsonl").read_bytes() == before
     assert "Yes: naive learning ignores the rare class" in text.err
     assert "Too few trials to tell: recoding finds it long before" in text.err
     assert "NO" not in text.err
     assert "NO" not in page
-    assert newfound("reproduce", "digits", "--quick", "--out", tmp_path, "--seed", 3).code == 1
+    assert newfound("reproduce", "digits", "--quick", "--output", tmp_path, "--seed", 3).code == 1
 
 
 def test_each_class_is_rare_in_turn(tmp_path: Path) -> None:
-    done = newfound("reproduce", "digits", "--trials", 1, "--classes", "all", "--out", tmp_path)
+    done = newfound("reproduce", "digits", "--trials", 1, "--rare", "each", "--output", tmp_path)
     assert done.code == 0, done.err
     assert (tmp_path / "digits" / "figure3.png").read_bytes().startswith(b"\x89PNG")
     lines = (tmp_path / "digits" / "trials.jsonl").read_text().splitlines()
@@ -379,7 +379,7 @@ def test_what_is_out_of_tolerance_is_exit_code_four(
     fake = digits_study()._replace(published="mnist", comparable=True, counts=(500, 501))
     few = fake._replace(counts=(1, 5, 10), rare=1, recoding=0.0)
     monkeypatch.setitem(STUDIES, "mnist", lambda: few)
-    done = newfound("reproduce", "mnist", "--trials", 1, "--out", tmp_path)
+    done = newfound("reproduce", "mnist", "--trials", 1, "--output", tmp_path)
     assert done.code == 4
     assert " !" in done.out
 
@@ -390,7 +390,7 @@ def test_missing_data_is_explained_without_a_traceback(
     monkeypatch.setenv("NEWFOUND_DATA", str(tmp_path / "none"))
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path / "cache"))
     for name in ("rgbd", "icubworld28"):
-        done = newfound("reproduce", name, "--out", tmp_path)
+        done = newfound("reproduce", name, "--output", tmp_path)
         assert done.code == 1
         assert "address  https://" in done.err
         assert "Traceback" not in done.err
@@ -407,7 +407,7 @@ def test_icubworld28_is_studied_with_any_extractor(
             seed = 10 * DAYS.index(day) + 5 * (part == "test")
             folder = tmp_path / "icubworld28" / day / part / category / thing
             write_pictures(folder, number, range(seed, seed + 3))
-    words = ("reproduce", "icubworld28", "--trials", 1, "--out", tmp_path, "--json")
+    words = ("reproduce", "icubworld28", "--trials", 1, "--output", tmp_path, "--json")
     done = newfound(*words, "--extractor", "pixels:size=8")
     assert done.code in (0, 4), done.err
     found = {
@@ -445,7 +445,7 @@ def test_recoding_recovers_the_rebalanced_boundary() -> None:
 
 
 def test_figure_one_is_drawn(tmp_path: Path) -> None:
-    done = newfound("reproduce", "bayes", "--out", tmp_path, "--json")
+    done = newfound("reproduce", "bayes", "--output", tmp_path, "--json")
     assert done.code == 0
     assert [each["prior"] for each in json.loads(done.out)] == [0.5, 0.7, 0.9]
     assert (tmp_path / "bayes" / "figure1.png").read_bytes().startswith(b"\x89PNG")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from newfound.common.extras import imported_from
 from newfound.paper.bayes import Models, boundary, fourier, sample
+from newfound.paper.methods import NAMES
 from newfound.paper.run import RECODINGS
 
 # As in the paper: naive in red, recoded in blue.
@@ -98,8 +99,8 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
     trials = sorted({record["key"][1] for record in records})
     figure = Figure(figsize=(10.5, 3.4), layout="constrained")
     for axis, measure in zip(figure.subplots(1, 3), ("rare", "balanced", "total"), strict=True):
-        for method, name in (("N", "naive"), ("RC", "recoded")):
-            means = []
+        for method in ("N", "RC"):
+            means, name = [], NAMES[method]
             for trial in trials:
                 of_trial = [record for record in records if record["key"][1] == trial]
                 counts, values = _values(of_trial, method, measure)

@@ -92,16 +92,16 @@ class Job(NamedTuple):
         return [str(self.rare), self.trial, self.is_full]
 
 
-def jobs(study: Study, trials: int, all_classes: bool) -> list[Job]:
+def jobs(study: Study, trials: int, each_class: bool) -> list[Job]:
     """Return the trials that a run is made of: those of the table first."""
     table = [Job(study.rare, trial, True) for trial in range(trials)]
     others = [label for label in np.unique(study.y).tolist() if label != study.rare]
     return table + [
-        Job(label, trial, False) for trial in range(trials) for label in others if all_classes
+        Job(label, trial, False) for trial in range(trials) for label in others if each_class
     ]
 
 
-def finished(folder: Path) -> list[dict[str, Any]]:
+def read_trials(folder: Path) -> list[dict[str, Any]]:
     """Return the trials that are kept in a folder; a line that was not written whole is none."""
     path = folder / TRIALS
     if not path.exists():
@@ -113,20 +113,34 @@ def finished(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
-def begin(folder: Path, configuration: dict[str, Any]) -> None:
+def configuration(study: Study, seed: int) -> dict[str, Any]:
+    """Return what the numbers of a run depend on."""
+    return {
+        "study": study.name,
+        "seed": seed,
+        "rare": str(study.rare),
+        "n_bal": study.n_bal,
+        "n_test": study.n_test,
+        "counts": list(study.counts),
+        "recoding": study.recoding,
+        "features": study.features,
+    }
+
+
+def begin(folder: Path, settings: dict[str, Any]) -> None:
     """Make a folder for a run, or go on with one that has the same configuration."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CONFIGURATION
-    if path.exists() and json.loads(path.read_text()) != configuration:
+    if path.exists() and json.loads(path.read_text()) != settings:
         raise InvalidInputError(
-            f"{folder} holds a run with other settings: give another --out, or remove it"
+            f"{folder} holds a run with other settings: give another --output, or remove it"
         )
-    write_whole(path, (json.dumps(configuration, indent=1) + "\n").encode())
+    write_whole(path, (json.dumps(settings, indent=1) + "\n").encode())
 
 
 def run(study: Study, todo: list[Job], folder: Path, seed: int) -> Iterator[Job]:
     """Run the trials that are not finished yet; yield each once it is kept."""
-    done = {tuple(record["key"]) for record in finished(folder)}
+    done = {tuple(record["key"]) for record in read_trials(folder)}
     for job in todo:
         if tuple(job.key) in done:
             yield job
@@ -140,7 +154,7 @@ def run(study: Study, todo: list[Job], folder: Path, seed: int) -> Iterator[Job]
 
 
 def _result(study: Study, job: Job, seed: int) -> dict[str, Any]:
-    place = np.unique(study.y).tolist().index(job.rare)
+    index = np.unique(study.y).tolist().index(job.rare)
     trial = draw(
         study.X,
         study.y,
@@ -149,7 +163,7 @@ def _result(study: Study, job: Job, seed: int) -> dict[str, Any]:
         n_bal=study.n_bal,
         n_test=study.n_test,
         n_imb=max(study.counts),
-        seed=[seed, job.trial, place],
+        seed=[seed, job.trial, index],
     )
     recodings = {"N": 0.0, "RC": study.recoding}
     if job.is_full:
