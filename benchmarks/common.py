@@ -71,3 +71,16 @@ def warm(d: int, T: int, n: int, dtype: Any = np.float64, **parameters: Any) -> 
     model = IncrementalRidgeClassifier(**parameters).fit(X, y)
     model.predict(X[:1])
     return model
+
+
+def held_bytes(thing: Any, seen: set[int] | None = None) -> int:
+    """Return the bytes of all arrays that a model holds, each counted once."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, dict | list | tuple):
+        parts = thing.values() if isinstance(thing, dict) else thing
+        return sum(held_bytes(part, seen) for part in parts)
+    is_ours = type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__")
+    if id(thing) in seen or not (is_ours or isinstance(thing, np.ndarray)):
+        return 0
+    seen.add(id(thing))
+    return held_bytes(vars(thing), seen) if is_ours else thing.nbytes

@@ -2,10 +2,10 @@
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -13,13 +13,9 @@ import numpy as np
 import skimage
 
 from benchmarks.common import Measurement, show
-from newfound.cli.gather import Gathered, Item, _rows
-from newfound.cli.models import Change
-from newfound.cli.talk import Talk
-from newfound.cli.teach import _Lesson
 from newfound.common.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
-from newfound.features.efficientnet import _graph
+from newfound.features.efficientnet import graph
 from newfound.features.onnx import runtime
 from newfound.paper.timing import time_call
 from newfound.recognition.recogniser import Recogniser
@@ -29,13 +25,14 @@ with imported_from("vision"):
 
 TITLE = "Images: what teaching adds to the bare network"
 BATCH, BATCHES, REPEATS = 16, 18, 5
+BLOCK = 16  # rows that `newfound teach` learns at a time
 PHOTOS = ("chelsea.png", "coffee.png", "rocket.jpg", "motorcycle_left.png", "astronaut.png")
 
 
 def bare(network: EfficientNetLite0) -> tuple[float, float]:
     """Return the network's seconds an image: each batch on all cores, and one batch on each."""
     batch = np.random.default_rng(0).normal(size=(BATCH, 3, 224, 224)).astype(np.float32)
-    together = runtime().InferenceSession(_graph(), providers=["CPUExecutionProvider"])
+    together = runtime().InferenceSession(graph(), providers=["CPUExecutionProvider"])
 
     def in_turn() -> None:
         for _ in range(BATCHES):
@@ -50,15 +47,14 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
 
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
     """Return seconds an image from its file to what is learned."""
-    items = [Item(path, path.parent.name) for path in files]
-    gathered = Gathered(items, [], Counter(), [], need_labels=True)
-    change = Change(Path("nowhere"), Path("nowhere"), Talk())
-    taking = _Lesson(recogniser, change, save_every=1e9, again=True)
 
     def teach() -> None:
-        for row in _rows(gathered, network, None):
-            taking.take(row)
-        taking.learn()
+        looked = network.stream(files)
+        while block := list(islice(looked, BLOCK)):
+            rows = np.array([extracted.row for extracted in block])
+            labels = [Path(extracted.source).parent.name for extracted in block]
+            digests = [extracted.digest for extracted in block]
+            recogniser.teach(Vectors(rows, network.identity), labels, digests)
 
     return time_call(teach) / len(files)
 

@@ -297,16 +297,15 @@ def test_finished_trials_are_not_run_again_and_half_a_line_is_none(
     expected = run_all(study, tmp_path)
     lines = expected.splitlines(keepends=True)
     (tmp_path / runs.TRIALS).write_bytes(b"".join(lines[:3]) + lines[3][:20])
-    ran: list[Any] = []
-    result = runs._result
+    drawn: list[Trial] = []
 
-    def counted(*given: Any) -> Any:
-        ran.append(given[1])
-        return result(*given)
+    def draw_and_count(*given: Any, **settings: Any) -> Trial:
+        drawn.append(draw(*given, **settings))
+        return drawn[-1]
 
-    monkeypatch.setattr(runs, "_result", counted)
+    monkeypatch.setattr(runs, "draw", draw_and_count)
     assert run_all(study, tmp_path) == expected
-    assert len(ran) == 1
+    assert len(drawn) == 1
 
 
 def test_jobs_are_the_table_and_then_each_class_in_turn(study: Study) -> None:
@@ -409,7 +408,7 @@ def test_icubworld28_is_studied_with_any_extractor(
             write_pictures(folder, number, range(seed, seed + 3))
     words = ("reproduce", "icubworld28", "--trials", 1, "--output", tmp_path, "--json")
     done = newfound(*words, "--extractor", "pixels:size=8")
-    assert done.code in (0, 4), done.err
+    assert done.code == 0, done.err  # one trial denies nothing, and features are not the paper's
     found = {
         tuple(cell[name] for name in ("n_imb", "method", "measure")): cell
         for cell in json.loads(done.out)
