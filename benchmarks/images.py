@@ -74,7 +74,7 @@ def jpegs(folder: Path, how_many: int) -> list[Path]:
     return paths
 
 
-def knowing(classes: int, each: int) -> Recogniser:
+def recogniser_of(classes: int, each: int) -> Recogniser:
     """Return a recogniser that was taught so many classes."""
     recogniser, rng = Recogniser(), np.random.default_rng(0)
     identity = EfficientNetLite0().identity
@@ -108,9 +108,9 @@ def measure() -> Iterator[Measurement]:
 
         eight = sets["JPEGs of 640 x 480"][:8]
         sizes = {
-            (12, 16): knowing(12, 16),
-            (51, 100): knowing(51, 100),
-            (51, 800): knowing(51, 800),
+            (12, 16): recogniser_of(12, 16),
+            (51, 100): recogniser_of(51, 100),
+            (51, 800): recogniser_of(51, 800),
         }
         empty = median(lesson(network, eight, Recogniser()) for _ in range(REPEATS))
         for (classes, each), recogniser in sizes.items():

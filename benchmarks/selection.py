@@ -39,7 +39,7 @@ def beside_plain_steps(d: int, T: int) -> Iterator[Measurement]:
 
 def _steps(d: int, T: int, n: int, count: int = 200) -> tuple[float, float]:
     """Return the mean seconds of a plain step and of one that chooses."""
-    models = warm(d, T, n), _choosing(d, T, n)
+    models = warm(d, T, n), _cv_model(d, T, n)
     X, y = rows(count, d, T)
     plain, choosing = time_in_turns(
         range(count), lambda i: step(models[0], X, y, i), lambda i: step(models[1], X, y, i)
@@ -71,7 +71,7 @@ def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
 
 def memory(d: int, T: int) -> Measurement:
     """What is held beside the sums: inverse and weights for each penalty, and rows held back."""
-    model = _choosing(d, T, 51 * 400)
+    model = _cv_model(d, T, 51 * 400)
     beside = held_bytes(model) - held_bytes(model.to_state().sums)
     return Measurement(
         f"all that is held beside the sums, in d x d matrices, d = {d}, T = {T}",
@@ -80,7 +80,7 @@ def memory(d: int, T: int) -> Measurement:
     )
 
 
-def _choosing(d: int, T: int, n: int) -> IncrementalRidgeClassifierCV:
+def _cv_model(d: int, T: int, n: int) -> IncrementalRidgeClassifierCV:
     X, y = rows(n, d, T, seed=1)
     model = IncrementalRidgeClassifierCV().fit(X, y)
     model.predict(X[:1])
