@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from newfound import __version__
 from newfound.cli import app
 from newfound.datasets import digits
-from newfound.paper.protocol import Snapshot, draw
+from newfound.paper.protocol import Sizes, Snapshot, draw
 from newfound.paper.report import summarise
 from newfound.paper.run import Arrival, arrivals
 from tests import clock as clocks
@@ -94,11 +94,12 @@ def test_numbers_stay_whole_on_a_narrow_terminal(
 
 def test_arrivals_measure_what_ridge_would() -> None:
     X, y = digits()
-    trial = draw(X, y, None, 8, n_bal=30, n_test=20, n_imb=5, seed=[0, 0, 8], validation_share=0.0)
+    sizes = Sizes(n_bal=30, n_test=20, n_imb=5, validation_share=0.0)
+    trial = draw(X, y, None, 8, sizes, seed=[0, 0, 8])
     taught, labels = (np.concatenate(parts) for parts in zip(trial.known, trial.rare, strict=True))
     assert np.bincount(labels).tolist() == [30] * 8 + [5, 30]
     assert np.bincount(trial.test.y).tolist() == [20] * 10
-    runs = arrivals(X, y, counts=[5], trials=1, n_known=30, n_test=20)
+    runs = arrivals(X, y, [5], trials=1, sizes=sizes)
     last = {run.method: run.snapshots[-1] for run in islice(runs, 8 * 3, 9 * 3)}
     targets = oracles.one_hot(labels, range(10))
     for method, weight in (("naive", None), ("rebalanced", oracles.balanced_weights(labels))):
@@ -115,7 +116,7 @@ def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
     clock = clocks.Clock()
     monkeypatch.setattr("newfound.paper.timing.perf_counter", clock)
     monkeypatch.setattr("newfound.paper.methods.IncrementalRidgeClassifier", clock.timed())
-    run = next(arrivals(*digits(), counts=[5], trials=1, n_known=20, n_test=5))
+    run = next(arrivals(*digits(), [5], trials=1, sizes=Sizes(20, 5, 5)))
     step = (clocks.LEARN + clocks.PREDICT + clocks.LOOK) / 1000
     assert run.step_seconds == pytest.approx([step] * 5)
 

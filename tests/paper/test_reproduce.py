@@ -16,7 +16,7 @@ from newfound.paper import run as runs
 from newfound.paper.bayes import DEVIATIONS, MEANS, agreement, boundary, learn
 from newfound.paper.findings import findings, robot_findings
 from newfound.paper.methods import PENALTIES, Chosen, Rebalanced, Recoded
-from newfound.paper.protocol import Trial, draw, snapshots
+from newfound.paper.protocol import Sizes, Trial, draw, snapshots
 from newfound.paper.report import outcome
 from newfound.paper.studies import STUDIES, Study, digits_study
 from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells, published_numbers
@@ -34,16 +34,7 @@ def study() -> Study:
 
 
 def a_trial(study: Study, trial: int = 0) -> Trial:
-    return draw(
-        study.X,
-        study.y,
-        study.test_of(trial),
-        8,
-        n_bal=study.n_bal,
-        n_test=study.n_test,
-        n_imb=max(study.counts),
-        seed=[0, trial],
-    )
+    return draw(study.X, study.y, study.test_of(trial), 8, study.sizes, seed=[0, trial])
 
 
 def test_a_trial_has_the_examples_that_the_paper_says(study: Study) -> None:
@@ -58,13 +49,13 @@ def test_no_example_is_used_twice() -> None:
     y = np.repeat(np.arange(4), 50)
     X = np.arange(200.0)[:, None]
     is_test = np.random.default_rng(0).random(200) < 0.3
-    trial = draw(X, y, is_test, 2, n_bal=20, n_test=9, n_imb=7, seed=[1])
+    trial = draw(X, y, is_test, 2, Sizes(n_bal=20, n_test=9, n_imb=7), seed=[1])
     used = np.concatenate([part.X.ravel() for part in trial]).astype(int)
     assert len(set(used.tolist())) == len(used)
     assert is_test[trial.test.X.ravel().astype(int)].all()
     for part in trial[:3]:
         assert not is_test[part.X.ravel().astype(int)].any()
-    again = draw(X, y, is_test, 2, n_bal=20, n_test=9, n_imb=7, seed=[1])
+    again = draw(X, y, is_test, 2, Sizes(n_bal=20, n_test=9, n_imb=7), seed=[1])
     for one, other in zip(trial, again, strict=True):
         np.testing.assert_array_equal(one.X, other.X)
 
@@ -72,7 +63,8 @@ def test_no_example_is_used_twice() -> None:
 def test_without_a_test_set_tests_are_drawn_first_and_validation_can_be_left_out() -> None:
     y = np.repeat(np.arange(3), 12)
     X = np.arange(36.0)[:, None]
-    trial = draw(X, y, None, 2, n_bal=6, n_test=4, n_imb=9, seed=[1], validation_share=0.0)
+    sizes = Sizes(n_bal=6, n_test=4, n_imb=9, validation_share=0.0)
+    trial = draw(X, y, None, 2, sizes, seed=[1])
     assert [len(part.y) for part in trial] == [12, 0, 8, 12]
     used = np.concatenate([part.X.ravel() for part in trial])
     assert len(set(used.tolist())) == len(used)
@@ -80,9 +72,8 @@ def test_without_a_test_set_tests_are_drawn_first_and_validation_can_be_left_out
 
 def test_classes_with_fewer_examples_give_all_they_have() -> None:
     y = np.array([0] * 10 + [1] * 100)
-    trial = draw(
-        np.zeros((110, 1)), y, np.arange(110) % 2 == 0, 1, n_bal=50, n_test=9, n_imb=500, seed=[0]
-    )
+    is_test = np.arange(110) % 2 == 0
+    trial = draw(np.zeros((110, 1)), y, is_test, 1, Sizes(50, 9, 500), seed=[0])
     assert [len(part.y) for part in trial] == [4, 1, 50, 14]
     seen = list(snapshots(trial, Recoded({"N": 0.0}), (10, 60)))
     assert [snapshot.n_imb for snapshot in seen] == [10]
@@ -299,8 +290,8 @@ def test_finished_trials_are_not_run_again_and_half_a_line_is_none(
     (tmp_path / runs.TRIALS).write_bytes(b"".join(lines[:3]) + lines[3][:20])
     drawn: list[Trial] = []
 
-    def draw_and_count(*given: Any, **settings: Any) -> Trial:
-        drawn.append(draw(*given, **settings))
+    def draw_and_count(*given: Any) -> Trial:
+        drawn.append(draw(*given))
         return drawn[-1]
 
     monkeypatch.setattr(runs, "draw", draw_and_count)
@@ -417,6 +408,9 @@ def test_icubworld28_is_studied_with_any_extractor(
     assert found[5, "RC", "total"]["mean"] > 80
     assert found[5, "RC", "total"]["paper_mean"] == 78.6
     assert len(list((tmp_path / "cache").glob("icubworld28-*.npz"))) == 1
+    page = (tmp_path / "icubworld28" / "report.md").read_text()
+    assert "Features: pixels" in page
+    assert "recoding beats rebalancing on the rare class" in page
     assert newfound("reproduce", "digits", "--extractor", "pixels").code == 1
 
 

@@ -42,13 +42,13 @@ def demo(
     talk, start = Talk(quiet), perf_counter()
     from newfound.datasets import digits
     from newfound.paper.methods import METHODS
+    from newfound.paper.protocol import Sizes
     from newfound.paper.report import summarise
     from newfound.paper.run import arrivals
 
     X, y = digits()
-    runs = arrivals(
-        X, y, counts=COUNTS, trials=trials, n_known=KNOWN_EXAMPLES, n_test=TEST_EXAMPLES, seed=seed
-    )
+    sizes = Sizes(KNOWN_EXAMPLES, TEST_EXAMPLES, max(COUNTS), validation_share=0.0)
+    runs = arrivals(X, y, COUNTS, trials, sizes, seed)
     total = trials * len(set(y.tolist())) * len(METHODS)
     summary = summarise(talk.progress(runs, total, "a new digit beside nine known ones"))
     summary["seconds"] = round(perf_counter() - start, 1)

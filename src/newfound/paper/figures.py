@@ -43,6 +43,12 @@ def draw_boundaries(models: Mapping[float, Models], seed: int, path: Path) -> No
     figure.savefig(path, dpi=110)
 
 
+def _lighten(axis: Any) -> None:
+    """Give an axis a pale grid, and no frame where there is no scale."""
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
 def _draw_optimal(axis: Any, prior: float) -> None:
     from matplotlib.patches import Circle
 
@@ -79,8 +85,7 @@ def draw_recodings(records: Sequence[dict[str, Any]], title: str, path: Path) ->
             colour = colormaps["viridis"](0.9 * recoding)
             axis.plot(counts, values.mean(axis=0), "o-", ms=3, color=colour, label=f"{recoding:g}")
         axis.set_ylabel(f"{measure} accuracy (%)")
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
+        _lighten(axis)
     top.set(xscale="log", title=f"{title}: recoding from 0 to 1")
     top.set_xticks(counts, [str(count) for count in counts])
     bottom.set_xlabel("examples of the rare class, n_imb")
@@ -110,8 +115,7 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
             axis.fill_between(counts, mean - spread, mean + spread, color=COLOURS[name], alpha=0.2)
         axis.set(xscale="log", title=f"{measure} accuracy (%)", xlabel="n_imb")
         axis.set_xticks(counts, [str(count) for count in counts])
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
+        _lighten(axis)
     figure.axes[0].legend(frameon=False)
     classes = len({record["key"][0] for record in records})
     figure.suptitle(f"{title}: each of {classes} classes rare in turn, {len(trials)} trials")
@@ -143,7 +147,6 @@ def draw_arrivals(summary: dict[str, Any], path: Path) -> None:
         axis.xaxis.set_minor_locator(NullLocator())
         axis.set_title(f"Accuracy on {title}, %", fontsize=10)
         axis.set_xlabel("examples of the new class")
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
+        _lighten(axis)
     axes[1].legend(frameon=False, loc="lower right")
     figure.savefig(path, dpi=120)

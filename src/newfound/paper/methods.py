@@ -26,25 +26,20 @@ PENALTIES = np.logspace(0, -3, 20)
 SAME = 1e-3
 
 
-def validated_penalty(model: IncrementalRidgeClassifier, rows: int, validation: Labelled) -> float:
-    """Return the largest penalty with which a model is right as often as with any other.
+def fit_and_validate(
+    model: IncrementalRidgeClassifier, known: Labelled, validation: Labelled
+) -> None:
+    """Fit a model with the largest penalty with which it is right as often as with any other.
 
     That is, within one standard error of the best. Validation is flat over a decade of penalties,
-    and the very best is a matter of luck.
-
-    Parameters
-    ----------
-    model : IncrementalRidgeClassifier
-        Its penalty is left at the last that was tried.
-    rows : int
-        How many examples it was taught: penalties are in proportion to that.
-    validation : Labelled
+    and the very best is a matter of luck. Penalties are in proportion to the number of examples.
     """
-    penalties = [float(penalty) for penalty in rows * PENALTIES]
+    model.fit(*known)
+    penalties = [float(penalty) for penalty in len(known.y) * PENALTIES]
     scores = [model.set_params(penalty=penalty).score(*validation) for penalty in penalties]
     best = max(scores)
     error = np.sqrt(best * (1 - best) / len(validation.y))
-    return penalties[int(np.argmax(np.array(scores) >= best - error))]
+    model.set_params(penalty=penalties[int(np.argmax(np.array(scores) >= best - error))])
 
 
 class Fixed:
@@ -90,10 +85,8 @@ class Recoded:
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
         """Learn the known classes; choose the penalty, once."""
-        self.model.fit(*known)
         # Classes of the same size are not recoded, so the penalty is the same for all recodings.
-        penalty = validated_penalty(self.model, len(known.y), validation)
-        self.model.set_params(penalty=penalty)
+        fit_and_validate(self.model, known, validation)
 
     def learn(self, X: Rows, y: Labels) -> None:
         """Learn one more example."""
@@ -116,9 +109,7 @@ class Rebalanced:
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
         """Learn the known classes; choose the penalty, once."""
-        self.model.fit(*known)
-        penalty = validated_penalty(self.model, len(known.y), validation)
-        self.model.set_params(penalty=penalty)
+        fit_and_validate(self.model, known, validation)
         self.rows = [known]
 
     def learn(self, X: Rows, y: Labels) -> None:

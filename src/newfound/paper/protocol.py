@@ -19,6 +19,15 @@ class Labelled(NamedTuple):
     y: Labels
 
 
+class Sizes(NamedTuple):
+    """How many examples a trial draws; a class that has fewer gives all it has."""
+
+    n_bal: int  # of a known class
+    n_test: int  # to test a class
+    n_imb: int  # of the rare class
+    validation_share: float = VALIDATION_SHARE  # of those of a known class, to validate on
+
+
 class Trial(NamedTuple):
     """The examples of one trial."""
 
@@ -56,14 +65,10 @@ def draw(
     y: Labels,
     is_test: NDArray[np.bool_] | None,
     rare: Any,
-    *,
-    n_bal: int,
-    n_test: int,
-    n_imb: int,
+    sizes: Sizes,
     seed: Sequence[int],
-    validation_share: float = VALIDATION_SHARE,
 ) -> Trial:
-    """Draw the examples of a trial at random; where a class has fewer, it gives all it has.
+    """Draw the examples of a trial at random.
 
     Parameters
     ----------
@@ -72,31 +77,28 @@ def draw(
         Which examples may be used for testing; the others may be learned. None: the first n_test
         that are drawn of each class.
     rare : label
-    n_bal, n_test, n_imb : int
-        Examples of a known class, to test a class, and of the rare class.
+    sizes : Sizes
     seed : sequence of int
-    validation_share : float
-        Of the n_bal examples of a known class, the part that is kept for validation.
 
     Examples
     --------
     >>> y = np.array(["a", "b"] * 20)
     >>> X, is_test = np.zeros((40, 3)), np.arange(40) >= 30
-    >>> trial = draw(X, y, is_test, "b", n_bal=10, n_test=2, n_imb=5, seed=[0])
+    >>> trial = draw(X, y, is_test, "b", Sizes(n_bal=10, n_test=2, n_imb=5), seed=[0])
     >>> [len(part.y) for part in trial]
     [8, 2, 5, 4]
     """
     rng = np.random.default_rng(seed)
     indices: dict[str, list[NDArray[np.intp]]] = {name: [] for name in Trial._fields}
     for label in np.unique(y):
-        learnable, testable = _shuffled(y == label, is_test, n_test, rng)
-        indices["test"].append(testable[:n_test])
+        learnable, testable = _shuffled(y == label, is_test, sizes.n_test, rng)
+        indices["test"].append(testable[: sizes.n_test])
         if label == rare:
-            indices["rare"].append(learnable[:n_imb])
+            indices["rare"].append(learnable[: sizes.n_imb])
             continue
-        n_validation = round(validation_share * min(n_bal, len(learnable)))
+        n_validation = round(sizes.validation_share * min(sizes.n_bal, len(learnable)))
         indices["validation"].append(learnable[:n_validation])
-        indices["known"].append(learnable[n_validation:n_bal])
+        indices["known"].append(learnable[n_validation : sizes.n_bal])
     parts = {name: np.concatenate(of_classes) for name, of_classes in indices.items()}
     return Trial(**{name: Labelled(X[rows], y[rows]) for name, rows in parts.items()})
 

@@ -14,7 +14,7 @@ from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.files import write_whole
 from newfound.paper.methods import METHODS, Chosen, Fixed, Rebalanced, Recoded
-from newfound.paper.protocol import Learner, Snapshot, draw, snapshots
+from newfound.paper.protocol import Learner, Sizes, Snapshot, draw, snapshots
 from newfound.paper.studies import Study
 
 # Recodings of Figure 2.
@@ -31,14 +31,7 @@ class Arrival(NamedTuple):
 
 
 def arrivals(
-    X: Rows,
-    y: Labels,
-    *,
-    counts: Sequence[int],
-    trials: int,
-    n_known: int,
-    n_test: int,
-    seed: int = 0,
+    X: Rows, y: Labels, counts: Sequence[int], trials: int, sizes: Sizes, seed: int = 0
 ) -> Iterator[Arrival]:
     """Let every class in turn arrive when all others are known; yield how each method fares.
 
@@ -49,30 +42,19 @@ def arrivals(
         Numbers of examples of the arriving class at which to measure, rising.
     trials : int
         Random splits for each class.
-    n_known, n_test : int
-        Examples of each known class to learn, and of each class to test on.
+    sizes : Sizes
     seed : int
         Trials depend on it, on the class and on their number alone.
 
     Examples
     --------
     >>> from newfound.datasets import digits
-    >>> first = next(arrivals(*digits(), counts=[1, 5], trials=1, n_known=20, n_test=5))
+    >>> first = next(arrivals(*digits(), [1, 5], trials=1, sizes=Sizes(20, 5, 5)))
     >>> first.method, [snapshot.n_imb for snapshot in first.snapshots]
     ('naive', [1, 5])
     """
     for number, (index, label) in product(range(trials), enumerate(np.unique(y))):
-        trial = draw(
-            X,
-            y,
-            None,
-            label,
-            n_bal=n_known,
-            n_test=n_test,
-            n_imb=max(counts),
-            seed=[seed, number, index],
-            validation_share=0.0,
-        )
+        trial = draw(X, y, None, label, sizes, seed=[seed, number, index])
         for method in METHODS:
             learner = Fixed(method)
             measured = list(snapshots(trial, learner, counts))
@@ -155,16 +137,8 @@ def run(study: Study, todo: list[Job], folder: Path, seed: int) -> Iterator[Job]
 
 def _result(study: Study, job: Job, seed: int) -> dict[str, Any]:
     index = np.unique(study.y).tolist().index(job.rare)
-    trial = draw(
-        study.X,
-        study.y,
-        study.test_of(job.trial),
-        job.rare,
-        n_bal=study.n_bal,
-        n_test=study.n_test,
-        n_imb=max(study.counts),
-        seed=[seed, job.trial, index],
-    )
+    seeds, is_test = [seed, job.trial, index], study.test_of(job.trial)
+    trial = draw(study.X, study.y, is_test, job.rare, study.sizes, seeds)
     recodings = {"N": 0.0, "RC": study.recoding}
     if job.is_full:
         recodings |= {f"recoding {recoding}": recoding for recoding in RECODINGS}
