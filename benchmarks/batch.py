@@ -5,8 +5,9 @@ from statistics import median
 
 from scipy.linalg import cho_factor
 
-from benchmarks.common import Measurement, rows, show, timed
+from benchmarks.common import Measurement, rows, show
 from newfound import IncrementalRidgeClassifier
+from newfound.paper.timing import time_call
 
 TITLE = "A batch: partial_fit of 20,000 rows at once, then one predict"
 
@@ -25,8 +26,8 @@ def measure() -> Iterator[Measurement]:
 
     least, ours = [], []
     for _ in range(3):
-        least.append(timed(product_and_factor))
-        ours.append(timed(batch))
+        least.append(time_call(product_and_factor))
+        ours.append(time_call(batch))
     yield Measurement(
         f"to X'X and one Cholesky, d = {d}",
         median(ours) / median(least),

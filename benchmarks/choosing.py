@@ -11,8 +11,9 @@ from benchmarks.common import Measurement, show
 from benchmarks.streams import pixels, washington
 from newfound import IncrementalRidgeClassifierCV
 from newfound.datasets.rgbd import Frames
-from newfound.heads.recoding import recoding_factors
 from newfound.selection.rules import paper_rule
+from newfound.selection.selector import right_answers
+from newfound.solvers.recursive import RecursiveSolver
 
 TITLE = "Choosing penalty and recoding inside the stream"
 COUNTS = (1, 5, 10, 50, 100, 500)
@@ -31,28 +32,28 @@ class Found(NamedTuple):
     tuned: NDArray[np.float64]  # for each recoding, with the penalty validated for it
 
 
-def judge(model: Any, X: Any, y: Any, rare: list[Any]) -> Found:
+def judge(model: IncrementalRidgeClassifierCV, X: Any, y: Any, rare: list[Any]) -> Found:
     """Ask one model what it chose, and what other rules choose from the same candidates."""
-    settings, candidates, selector = (
-        model._settings(),
-        model._candidates(model._settings()),
-        model._selector,
-    )
-    labels = model.classes_.tolist()
-    is_rare = np.isin(model.classes_, rare)
-    truth = np.array([labels.index(label) for label in y.tolist()])
-    voting = selector.voting(candidates, settings, settings.min_class_count).table
-    by_class = np.array([_by_recoding(solver, X, truth, settings) for solver in candidates.solvers])
-    validated = voting.mean(axis=2).argmax(axis=0)  # the penalty for each recoding
-    answers = model.predict(X)
+    sums = model.to_state().sums
+    solvers = [
+        RecursiveSolver(sums, float(penalty), model.fit_intercept)
+        for penalty in np.unique(model.validation_scores_["penalty"])
+    ]
+    rows, held = model.holdout_
+    votes = np.isin(held, model.classes_[model.class_count_ >= model.min_class_count])
+    validation = _accuracies(solvers, rows[votes], held[votes], model.recodings)
+    by_class = _accuracies(solvers, X, y, model.recodings)
+    validated = validation.mean(axis=2).argmax(axis=0)  # the penalty for each recoding
+    labels, answers = np.unique(y), model.predict(X)
     mine = np.array([np.mean(answers[y == label] == label) for label in labels])
-    places = {
+    chosen = {
         "naive": (validated[0], 0),
         "recoding 0.7": (validated[7], 7),
-        "paper": paper_rule(voting, 0.0),
-        "paper, one standard error": paper_rule(voting, "one-se"),
+        "paper": paper_rule(validation, 0.0),
+        "paper, one standard error": paper_rule(validation, "one-se"),
     }
-    found = {name: by_class[k, a] for name, (k, a) in places.items()} | {"what-if": mine}
+    found = {name: by_class[k, a] for name, (k, a) in chosen.items()} | {"what-if": mine}
+    is_rare = np.isin(labels, rare)
     return Found(
         {name: 100 * float(each.mean()) for name, each in found.items()},
         {name: 100 * float(each[is_rare].mean()) for name, each in found.items()},
@@ -61,13 +62,23 @@ def judge(model: Any, X: Any, y: Any, rare: list[Any]) -> Found:
     )
 
 
-def _by_recoding(solver: Any, X: Any, truth: Any, settings: Any) -> NDArray[np.float64]:
-    scores, there = X @ solver.weights + solver.intercept, np.bincount(truth)
-    rows = []
-    for recoding in settings.recodings:
-        answers = (scores * recoding_factors(solver.masses, recoding)).argmax(axis=1)
-        rows.append(np.bincount(truth, answers == truth) / there)
-    return np.array(rows)
+def _accuracies(
+    solvers: list[RecursiveSolver], X: Any, y: Any, recodings: Any
+) -> NDArray[np.float64]:
+    """Return the accuracy by solver, recoding and class of y, classes sorted."""
+    # Columns of the weights are in the order in which classes arrived.
+    columns = {label: column for column, label in enumerate(solvers[0].sums.labels.tolist())}
+    truth = np.array([columns[label] for label in y.tolist()])
+    _, index, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    return np.array(
+        [
+            [
+                np.bincount(index, right) / sizes
+                for right in right_answers(solver, X, truth, recodings)
+            ]
+            for solver in solvers
+        ]
+    )
 
 
 def rare_digit(data: Any, trial: int) -> list[Found]:
@@ -213,29 +224,37 @@ def measure(trials: int = 10) -> Iterator[Measurement]:
         print("NEWFOUND_DATA does not name the data: left out", file=sys.stderr)
         return
     of_digits = [rare_digit(digits, trial) for trial in range(trials)]
+    yield from _of_rare_class("MNIST, 8", of_digits)
     of_tomato = [rare_tomato(frames, trial) for trial in range(min(3, trials))]
-    for name, runs in (("MNIST, 8", of_digits), ("Washington RGB-D, tomato", of_tomato)):
-        for column in columns(runs):
-            shown = f"{name} shown {column.shown} times"
-            for rule, values in column.total.items():
-                rare = column.rare[rule]
-                note = f"rare {rare.mean():.1f} %, se {se(values):.1f} and {se(rare):.1f}"
-                yield Measurement(f"{shown}: {rule}", float(values.mean()), "%", note=note)
-            for fixed, how in ((column.fixed, ""), (column.tuned, ", penalty for each")):
-                what = f"{shown}: best fixed recoding in hindsight{how}"
-                note = f"recoding {fixed.argmax() / 10:.1f}"
-                yield Measurement(what, float(fixed.max()), "%", note=note)
-    tail = [long_tail(frames, trial) for trial in range(min(5, trials))]
-    for rule in tail[0].total:
-        each = [found.total[rule] for found in tail]
+    yield from _of_rare_class("Washington RGB-D, tomato", of_tomato)
+    yield from _of_tail([long_tail(frames, trial) for trial in range(min(5, trials))])
+    yield from _of_arrivals(arrivals(frames))
+
+
+def _of_rare_class(name: str, trials: list[list[Found]]) -> Iterator[Measurement]:
+    for column in columns(trials):
+        shown = f"{name} shown {column.shown} times"
+        for rule, values in column.total.items():
+            rare = column.rare[rule]
+            note = f"rare {rare.mean():.1f} %, se {se(values):.1f} and {se(rare):.1f}"
+            yield Measurement(f"{shown}: {rule}", float(values.mean()), "%", note=note)
+        for fixed, how in ((column.fixed, ""), (column.tuned, ", penalty for each")):
+            what = f"{shown}: best fixed recoding in hindsight{how}"
+            note = f"recoding {fixed.argmax() / 10:.1f}"
+            yield Measurement(what, float(fixed.max()), "%", note=note)
+
+
+def _of_tail(trials: list[Found]) -> Iterator[Measurement]:
+    values = {rule: [found.total[rule] for found in trials] for rule in trials[0].total}
+    for kind, how in (("fixed", ""), ("tuned", ", penalty for each")):
+        best = [float(getattr(found, kind).max()) for found in trials]
+        values[f"best fixed recoding in hindsight{how}"] = best
+    for rule, each in values.items():
         note = " ".join(f"{value:.0f}" for value in each)
         yield Measurement(f"long tail: {rule}", float(np.mean(each)), "%", note=note)
-    for kind, how in (("fixed", ""), ("tuned", ", penalty for each")):
-        best = [float(getattr(found, kind).max()) for found in tail]
-        note = " ".join(f"{value:.0f}" for value in best)
-        what = f"long tail: best fixed recoding in hindsight{how}"
-        yield Measurement(what, float(np.mean(best)), "%", note=note)
-    stream = arrivals(frames)
+
+
+def _of_arrivals(stream: Arrivals) -> Iterator[Measurement]:
     name = "51 classes one after another"
     yield Measurement(f"{name}: final accuracy", stream.final, "%")
     yield Measurement(f"{name}: batch solution, penalty validated", stream.batch, "%")

@@ -1,23 +1,16 @@
-"""What all benchmarks share: rows, timing, and how a measurement is shown."""
+"""What all benchmarks share: rows, models, and how a measurement is shown."""
 
 import argparse
 import json
-import os
-import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info
 
-import newfound
 from newfound import IncrementalRidgeClassifier
+from newfound.paper.timing import machine
 
 Floats = NDArray[np.floating]
 
@@ -45,28 +38,6 @@ class Measurement:
         if self.bar is None:
             return ""
         return f"{'≥' if self.more_is_better else '≤'} {self.bar:g}"
-
-
-def machine() -> dict[str, Any]:
-    """Return what the measurements were taken on."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "sklearn": sklearn.__version__,
-        "newfound": newfound.__version__,
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def show(title: str, measurements: Iterable[Measurement]) -> None:
@@ -102,34 +73,14 @@ def warm(d: int, T: int, n: int, dtype: Any = np.float64, **parameters: Any) -> 
     return model
 
 
-def timed(function: Callable[[], Any]) -> float:
-    """Return the seconds a call takes."""
-    start = perf_counter()
-    function()
-    return perf_counter() - start
-
-
-def step(model: Any, X: Floats, y: Any, i: int) -> Callable[[], Any]:
-    """Return what a robot does with row i: learn it, then predict one row."""
-    row, label = X[i : i + 1], y[i : i + 1]
-
-    def learn_and_predict() -> None:
-        model.partial_fit(row, label)
-        model.predict(row)
-
-    return learn_and_predict
-
-
-def interleaved(count: int, *turns: Callable[[int], Callable[[], Any]]) -> list[Floats]:
-    """Time several things in turn, `count` times each, so that noise hits them alike."""
-    seconds: list[list[float]] = [[] for _ in turns]
-    for i in range(count):
-        for place, turn in enumerate(turns):
-            seconds[place].append(timed(turn(i)))
-    return [np.array(times) for times in seconds]
-
-
-def copier(d: int) -> Callable[[int], Callable[[], Any]]:
-    """Return the yardstick: copying a d x d matrix of float64."""
-    source, target = np.random.default_rng(0).normal(size=(d, d)), np.empty((d, d))
-    return lambda _: lambda: np.copyto(target, source)
+def held_bytes(thing: Any, seen: set[int] | None = None) -> int:
+    """Return the bytes of all arrays that a model holds, each counted once."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, dict | list | tuple):
+        parts = thing.values() if isinstance(thing, dict) else thing
+        return sum(held_bytes(part, seen) for part in parts)
+    is_ours = type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__")
+    if id(thing) in seen or not (is_ours or isinstance(thing, np.ndarray)):
+        return 0
+    seen.add(id(thing))
+    return held_bytes(vars(thing), seen) if is_ours else thing.nbytes

@@ -19,8 +19,9 @@ from benchmarks import (
     solvers,
     step,
 )
-from benchmarks.common import Measurement, machine
+from benchmarks.common import Measurement
 from newfound.common.extras import imported_from
+from newfound.paper.timing import machine
 
 HERE = Path(__file__).parent
 FIGURE = HERE.parent / "docs" / "speed.png"
@@ -81,7 +82,7 @@ def draw(measurements: list[Measurement], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "RESULTS.md")
     parser.add_argument("--figure", type=Path, default=FIGURE)
     arguments = parser.parse_args()
     start = perf_counter()
@@ -98,7 +99,7 @@ def main() -> None:
     where = ", ".join(f"{name} {value}" for name, value in machine().items())
     seconds = f"{perf_counter() - start:.0f} seconds"
     head = f"# Results\n\nWritten by `make bench` in {seconds}, on: {where}.\n\n"
-    arguments.out.write_text(head + "\n".join(parts))
+    arguments.output.write_text(head + "\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -4,28 +4,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
-import numpy as np
-
-from benchmarks.common import Measurement, rows, show, timed, warm
+from benchmarks.common import Measurement, held_bytes, rows, show, warm
+from newfound.paper.timing import time_call
 
 TITLE = "Footprint: memory and imports"
 
 
-def held_bytes(thing: Any) -> int:
-    """Return the bytes of all arrays that a model holds."""
-    if isinstance(thing, np.ndarray):
-        return thing.nbytes
-    if isinstance(thing, list | tuple):
-        return sum(map(held_bytes, thing))
-    if type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__"):
-        return sum(held_bytes(value) for name, value in vars(thing).items() if name != "sums")
-    return 0
-
-
 def run(code: str) -> float:
-    return timed(
+    return time_call(
         lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     )
 

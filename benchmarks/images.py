@@ -2,25 +2,22 @@
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import skimage
 
-from benchmarks.common import Measurement, show, timed
-from newfound.cli.gather import Gathered, Item, _rows
-from newfound.cli.models import Change
-from newfound.cli.talk import Talk
-from newfound.cli.teach import _Lesson
+from benchmarks.common import Measurement, show
 from newfound.common.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
-from newfound.features.efficientnet import _graph
+from newfound.features.efficientnet import graph
 from newfound.features.onnx import runtime
+from newfound.paper.timing import time_call
 from newfound.recognition.recogniser import Recogniser
 
 with imported_from("vision"):
@@ -28,13 +25,14 @@ with imported_from("vision"):
 
 TITLE = "Images: what teaching adds to the bare network"
 BATCH, BATCHES, REPEATS = 16, 18, 5
+BLOCK = 16  # rows that `newfound teach` learns at a time
 PHOTOS = ("chelsea.png", "coffee.png", "rocket.jpg", "motorcycle_left.png", "astronaut.png")
 
 
 def bare(network: EfficientNetLite0) -> tuple[float, float]:
     """Return the network's seconds an image: each batch on all cores, and one batch on each."""
     batch = np.random.default_rng(0).normal(size=(BATCH, 3, 224, 224)).astype(np.float32)
-    together = runtime().InferenceSession(_graph(), providers=["CPUExecutionProvider"])
+    together = runtime().InferenceSession(graph(), providers=["CPUExecutionProvider"])
 
     def in_turn() -> None:
         for _ in range(BATCHES):
@@ -44,22 +42,21 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(network.run, [batch] * BATCHES))
 
-    return timed(in_turn) / BATCH / BATCHES, timed(side_by_side) / BATCH / BATCHES
+    return time_call(in_turn) / BATCH / BATCHES, time_call(side_by_side) / BATCH / BATCHES
 
 
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
     """Return seconds an image from its file to what is learned."""
-    items = [Item(path, path.parent.name) for path in files]
-    gathered = Gathered(items, [], Counter(), [], need_labels=True)
-    change = Change(Path("nowhere"), Path("nowhere"), Talk())
-    taking = _Lesson(recogniser, change, save_every=1e9, again=True)
 
     def teach() -> None:
-        for row in _rows(gathered, network, None):
-            taking.take(row)
-        taking.learn()
+        looked = network.stream(files)
+        while block := list(islice(looked, BLOCK)):
+            rows = np.array([extracted.row for extracted in block])
+            labels = [Path(extracted.source).parent.name for extracted in block]
+            digests = [extracted.digest for extracted in block]
+            recogniser.teach(Vectors(rows, network.identity), labels, digests)
 
-    return timed(teach) / len(files)
+    return time_call(teach) / len(files)
 
 
 def jpegs(folder: Path, how_many: int) -> list[Path]:
@@ -77,7 +74,7 @@ def jpegs(folder: Path, how_many: int) -> list[Path]:
     return paths
 
 
-def knowing(classes: int, each: int) -> Recogniser:
+def recogniser_of(classes: int, each: int) -> Recogniser:
     """Return a recogniser that was taught so many classes."""
     recogniser, rng = Recogniser(), np.random.default_rng(0)
     identity = EfficientNetLite0().identity
@@ -111,16 +108,16 @@ def measure() -> Iterator[Measurement]:
 
         eight = sets["JPEGs of 640 x 480"][:8]
         sizes = {
-            (12, 16): knowing(12, 16),
-            (51, 100): knowing(51, 100),
-            (51, 800): knowing(51, 800),
+            (12, 16): recogniser_of(12, 16),
+            (51, 100): recogniser_of(51, 100),
+            (51, 800): recogniser_of(51, 800),
         }
         empty = median(lesson(network, eight, Recogniser()) for _ in range(REPEATS))
         for (classes, each), recogniser in sizes.items():
             seconds = median(lesson(network, eight, recogniser) for _ in range(REPEATS))
-            settle, saved = timed(recogniser.settle), Path(folder) / "m.newfound"
-            save = timed(partial(recogniser.save, saved))
-            load = timed(partial(Recogniser.load, saved))
+            settle, saved = time_call(recogniser.settle), Path(folder) / "m.newfound"
+            save = time_call(partial(recogniser.save, saved))
+            load = time_call(partial(Recogniser.load, saved))
             yield Measurement(
                 f"an image for a model of {classes} classes of {each}, to one for an empty model",
                 seconds / empty,

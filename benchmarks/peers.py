@@ -15,9 +15,10 @@ from scipy.linalg import lapack
 from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from benchmarks.common import Measurement, show, step, timed
+from benchmarks.common import Measurement, show
 from benchmarks.streams import Data, load
 from newfound import IncrementalRidgeClassifier
+from newfound.paper.timing import step, time_call
 
 TITLE = "Peers: the same rows, one at a time"
 SIZES = (100, 300, 1000, 3000, 10_000)
@@ -174,7 +175,7 @@ def step_times(
         times = []
         repeats = {"RidgeClassifier, refitted": 4, "newfound": 200}.get(name, 15)
         for i in rng.integers(0, len(data.y), repeats):
-            times.append(timed(step(model, data.X, data.y, i)))
+            times.append(time_call(step(model, data.X, data.y, i)))
             seen += 1
         yield size, median(times)
 

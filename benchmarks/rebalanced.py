@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from benchmarks.common import Measurement, interleaved, rows, show, step, warm
+from benchmarks.common import Measurement, rows, show, warm
+from newfound.paper.timing import step, time_in_turns
 
 TITLE = 'Rebalanced: a step with class_weight="balanced"'
 
@@ -19,8 +20,8 @@ def beside_solving(d: int, T: int, n: int, count: int = 60) -> Measurement:
     model = warm(d, T, n, class_weight="balanced")
     X, y = rows(count, d, T)
     matrix, right = X.T @ X + np.eye(d), np.asfortranarray(X[:T].T)
-    solves, steps = interleaved(
-        count,
+    solves, steps = time_in_turns(
+        range(count),
         lambda _: lambda: cho_solve(cho_factor(matrix), right),
         lambda i: step(model, X, y, i),
     )

@@ -1,14 +1,15 @@
 """What does choosing in the stream cost, beside plain steps."""
 
 from collections.abc import Iterator
-from time import perf_counter
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.common import Floats, Measurement, interleaved, rows, show, step, warm
+from benchmarks.common import Measurement, held_bytes, rows, show, warm
 from newfound import IncrementalRidgeClassifierCV
+from newfound.paper.timing import step, time_call, time_in_turns
 from newfound.selection.schedule import Work
 
 TITLE = "Choosing: a step with ten penalties, and the what-ifs"
@@ -38,10 +39,10 @@ def beside_plain_steps(d: int, T: int) -> Iterator[Measurement]:
 
 def _steps(d: int, T: int, n: int, count: int = 200) -> tuple[float, float]:
     """Return the mean seconds of a plain step and of one that chooses."""
-    models = warm(d, T, n), _choosing(d, T, n)
+    models = warm(d, T, n), _cv_model(d, T, n)
     X, y = rows(count, d, T)
-    plain, choosing = interleaved(
-        count, lambda i: step(models[0], X, y, i), lambda i: step(models[1], X, y, i)
+    plain, choosing = time_in_turns(
+        range(count), lambda i: step(models[0], X, y, i), lambda i: step(models[1], X, y, i)
     )
     return float(plain.mean()), float(choosing.mean())
 
@@ -50,22 +51,15 @@ def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
     """One stream, a row at a time: what share of its time the what-ifs take."""
     X, y = rows(n, d, T, seed=3)
     model = IncrementalRidgeClassifierCV()
-    spent, pieces = 0.0, []
+    pieces: list[float] = []
     original = Work.advance
 
-    def timing(self: Work, candidates: Any) -> None:
-        nonlocal spent
-        start = perf_counter()
-        original(self, candidates)
-        pieces.append(perf_counter() - start)
-        spent += pieces[-1]
+    def advance(self: Work, candidates: Any) -> None:
+        pieces.append(time_call(partial(original, self, candidates)))
 
-    with patch.object(Work, "advance", timing):
-        start = perf_counter()
-        for i in range(n):
-            model.partial_fit(X[i : i + 1], y[i : i + 1])
-            model.predict(X[i : i + 1])
-        total = perf_counter() - start
+    with patch.object(Work, "advance", advance):
+        (steps,) = time_in_turns(range(n), lambda i: step(model, X, y, i))
+    spent, total = sum(pieces), float(steps.sum())
     yield Measurement(
         f"what-ifs, beside all else, over {n} steps, d = {d}, T = {T}",
         100 * spent / (total - spent),
@@ -76,26 +70,21 @@ def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
 
 
 def memory(d: int, T: int) -> Measurement:
-    """What is held beside the sums: an inverse for each penalty, and the rows held back."""
-    model = _choosing(d, T, 51 * 400)
-    inverses = sum(
-        solver._inverse.matrix.nbytes for solver in model._candidates(model._settings()).solvers
-    )
-    held = model.holdout_[0].nbytes
+    """What is held beside the sums: inverse and weights for each penalty, and rows held back."""
+    model = _cv_model(d, T, 51 * 400)
+    beside = held_bytes(model) - held_bytes(model.to_state().sums)
     return Measurement(
-        f"inverses and rows held back, in d x d matrices, d = {d}, T = {T}",
-        (inverses + held) / (8 * d * d),
-        note=f"{held / 1e6:.0f} MB held back",
+        f"all that is held beside the sums, in d x d matrices, d = {d}, T = {T}",
+        beside / (8 * d * d),
+        note=f"{model.holdout_[0].nbytes / 1e6:.0f} MB held back",
     )
 
 
-def _choosing(d: int, T: int, n: int) -> Any:
+def _cv_model(d: int, T: int, n: int) -> IncrementalRidgeClassifierCV:
     X, y = rows(n, d, T, seed=1)
     model = IncrementalRidgeClassifierCV().fit(X, y)
-    probe: Floats = X[:1]
-    model.predict(probe)
-    for solver in model._candidates(model._settings()).solvers:
-        assert solver.weights.shape == (d, T)  # all candidates are current
+    model.predict(X[:1])
+    assert len(model.validation_scores_["accuracy"]) == 110  # so all candidates are current
     return model
 
 

@@ -14,7 +14,6 @@ precision, beside the error of one float64 Cholesky solve from the exact sums.
 from collections.abc import Callable, Iterator
 from functools import partial
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from scipy.linalg import blas, cho_factor, cho_solve, lapack
 from tests import oracles
 
 from benchmarks.common import Measurement, show
+from newfound.paper.timing import Turn, copy_of_matrix, time_in_turns
 
 TITLE = "Solvers: bare recursions, beside copying a matrix and beside one Cholesky solve"
 
@@ -84,17 +84,11 @@ def contestants(d: int, T: int, penalty: float) -> dict[str, tuple[Any, Step]]:
 
 def measure_times(d: int, T: int, steps: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
-    source, target = rng.normal(size=(d, d)), np.empty((d, d))
-    players = contestants(d, T, 1.0)
-    seconds: dict[str, list[float]] = {name: [] for name in ("copy", *players)}
-    for _ in range(steps):
-        x, label = rng.normal(size=d), int(rng.integers(T))
-        turns: dict[str, Callable[[], None]] = {"copy": partial(np.copyto, target, source)}
-        turns |= {name: partial(step, x, label) for name, (_, step) in players.items()}
-        for name, turn in turns.items():
-            start = perf_counter()
-            turn()
-            seconds[name].append(perf_counter() - start)
+    X, y = rng.normal(size=(steps, d)), rng.integers(T, size=steps)
+    turns = {"copy": copy_of_matrix(d)}
+    for name, (_, step) in contestants(d, T, 1.0).items():
+        turns[name] = _turn(step, X, y)
+    seconds = dict(zip(turns, time_in_turns(range(steps), *turns.values()), strict=True))
     copy = median(seconds["copy"])
     return [
         {
@@ -107,6 +101,10 @@ def measure_times(d: int, T: int, steps: int) -> list[dict[str, Any]]:
         }
         for name, times in seconds.items()
     ]
+
+
+def _turn(step: Step, X: Floats, y: NDArray[np.int64]) -> Turn:
+    return lambda i: partial(step, X[i], int(y[i]))
 
 
 def measure_errors(condition: float, rows: int, d: int = 64, T: int = 10) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
-from benchmarks.common import Measurement, copier, interleaved, rows, show, step, warm
+from benchmarks.common import Measurement, rows, show, warm
+from newfound.paper.timing import copy_of_matrix, step, time_in_turns
 
 TITLE = "A step: partial_fit of one row, then predict of one row"
 
@@ -22,7 +23,7 @@ def measure() -> Iterator[Measurement]:
 def beside_copying(d: int, T: int, count: int, bar: float) -> Iterator[Measurement]:
     model = warm(d, T, 2 * d)
     X, y = rows(count, d, T)
-    copies, steps = interleaved(count, copier(d), lambda i: step(model, X, y, i))
+    copies, steps = time_in_turns(range(count), copy_of_matrix(d), lambda i: step(model, X, y, i))
     name, note = f"d = {d}, T = {T}", f"{1e3 * steps.mean():.2f} ms"
     ratio = float(steps.mean() / copies.mean())
     yield Measurement(f"step, {name}, in copies", ratio, bar=bar, note=note)
@@ -46,7 +47,7 @@ def against_solving(d: int, T: int, count: int = 60) -> Measurement:
 
         return learn_and_predict
 
-    steps, solves = interleaved(count, lambda i: step(model, X, y, i), solve)
+    steps, solves = time_in_turns(range(count), lambda i: step(model, X, y, i), solve)
     return Measurement(
         f"step, d = {d}, T = {T}, times faster than Cholesky at every query",
         float(np.median(solves) / np.median(steps)),
@@ -75,7 +76,7 @@ def overhead(d: int, T: int, count: int = 4000) -> Iterator[Measurement]:
 
         return calls
 
-    bares, steps = interleaved(count, bare, lambda i: step(model, X, y, i))
+    bares, steps = time_in_turns(range(count), bare, lambda i: step(model, X, y, i))
     over = 1e6 * (steps.mean() - bares.mean())
     note = f"{1e6 * steps.mean():.0f} µs in all"
     yield Measurement(f"step, d = {d}, T = {T}, over its BLAS calls", over, "µs", 250.0, note=note)
@@ -86,7 +87,7 @@ def overhead(d: int, T: int, count: int = 4000) -> Iterator[Measurement]:
 def predict_alone(d: int, T: int, count: int = 2000) -> Measurement:
     model = warm(d, T, 2 * d)
     X, _ = rows(count, d, T)
-    (times,) = interleaved(count, lambda i: lambda: model.predict(X[i : i + 1]))
+    (times,) = time_in_turns(range(count), lambda i: lambda: model.predict(X[i : i + 1]))
     return Measurement(f"predict, d = {d}, T = {T}", 1e6 * float(np.median(times)), "µs", 120.0)
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from typer.testing import CliRunner
 from newfound import __version__
 from newfound.cli import app
 from newfound.datasets import digits
-from newfound.paper.arrival_report import summarise
-from newfound.paper.new_class import METHODS, Snapshot, arrivals, split
+from newfound.paper.protocol import Sizes, Snapshot, draw
+from newfound.paper.report import summarise
+from newfound.paper.run import Arrival, arrivals
 from tests import clock as clocks
 from tests import oracles
 
@@ -25,7 +27,7 @@ RUN = CliRunner()
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     figure = tmp_path_factory.mktemp("demo") / "demo.png"
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--json", "--figure", str(figure)])
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--json", "--output", str(figure)])
     assert done.exit_code == 0, done.output
     numbers: dict[str, Any] = json.loads(done.stdout)
     assert figure.read_bytes().startswith(b"\x89PNG")
@@ -48,7 +50,7 @@ def test_the_demo_shows_what_recoding_and_rebalancing_are_for(result: dict[str, 
 
 
 def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> None:
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--output", str(tmp_path / "demo.png")])
     assert done.exit_code == 0
     for points in result["methods"].values():
         row = " │ ".join(f"{100 * point['known']:.1f}" for point in points)
@@ -58,7 +60,7 @@ def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> 
 
 def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Path) -> None:
     (tmp_path / "demo.png").mkdir()
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--output", str(tmp_path / "demo.png")])
     assert done.exit_code == 1
     assert "could not be saved" in done.stderr
     assert "new digit" in done.stdout
@@ -69,9 +71,9 @@ def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Pa
     [
         ["--trials", "0"],
         ["--seed", "-1"],
-        ["--figure", "demo.xyz"],
-        ["--figure", "demo"],
-        ["--figure", "no/such/folder/demo.png"],
+        ["--output", "demo.xyz"],
+        ["--output", "demo"],
+        ["--output", "no/such/folder/demo.png"],
     ],
 )
 def test_wrong_usage_is_said_at_once(arguments: list[str]) -> None:
@@ -85,57 +87,53 @@ def test_numbers_stay_whole_on_a_narrow_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    done = RUN.invoke(app, ["demo", "--trials", "1", "--figure", str(tmp_path / "demo.png")])
+    done = RUN.invoke(app, ["demo", "--trials", "1", "--output", str(tmp_path / "demo.png")])
     assert "93." in done.stdout
     assert "…" not in done.stdout
 
 
-def test_arrivals_measure_what_ridge_would(tmp_path: Path) -> None:
+def test_arrivals_measure_what_ridge_would() -> None:
     X, y = digits()
-    parts = split(y, 8, n_known=30, n_new=5, n_test=20, seed=[0, 0, 8])
-    taught = np.concatenate([parts.known, parts.new])
-    assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
-    counts = np.bincount(y[taught])
-    assert counts.tolist() == [30] * 8 + [5, 30]
-    methods = {name: METHODS[name] for name in ("naive", "rebalanced")}
-    last = {
-        (s.new_class, s.method): s
-        for s in arrivals(X, y, counts=[5], trials=1, n_known=30, n_test=20, methods=methods)
-    }
-    targets = oracles.one_hot(y[taught], range(10))
-    for method, weight in (
-        ("naive", None),
-        ("rebalanced", oracles.balanced_weights(y[taught])),
-    ):
-        ridge = Ridge(alpha=1.0).fit(X[taught], targets, sample_weight=weight)
-        right = ridge.predict(X[parts.test]).argmax(axis=1) == y[parts.test]
-        snapshot = last[8, method]
-        assert snapshot.all == pytest.approx(right.mean())
-        assert snapshot.new == pytest.approx(right[y[parts.test] == 8].mean())
-        assert snapshot.known == pytest.approx(right[y[parts.test] != 8].mean())
+    sizes = Sizes(n_bal=30, n_test=20, n_imb=5, validation_share=0.0)
+    trial = draw(X, y, None, 8, sizes, seed=[0, 0, 8])
+    taught, labels = (np.concatenate(parts) for parts in zip(trial.known, trial.rare, strict=True))
+    assert np.bincount(labels).tolist() == [30] * 8 + [5, 30]
+    assert np.bincount(trial.test.y).tolist() == [20] * 10
+    runs = arrivals(X, y, [5], trials=1, sizes=sizes)
+    last = {run.method: run.snapshots[-1] for run in islice(runs, 8 * 3, 9 * 3)}
+    targets = oracles.one_hot(labels, range(10))
+    for method, weight in (("naive", None), ("rebalanced", oracles.balanced_weights(labels))):
+        ridge = Ridge(alpha=1.0).fit(taught, targets, sample_weight=weight)
+        right = ridge.predict(trial.test.X).argmax(axis=1) == trial.test.y
+        assert last[method].total == pytest.approx(right.mean())
+        assert last[method].rare == pytest.approx(right[trial.test.y == 8].mean())
+        assert last[method].balanced == pytest.approx(right[trial.test.y != 8].mean())
 
 
 def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = clocks.Clock()
-    monkeypatch.setattr("newfound.paper.new_class.perf_counter", clock)
-    monkeypatch.setattr("newfound.paper.new_class.IncrementalRidgeClassifier", clock.timed())
-    seen = next(arrivals(*digits(), counts=[5], trials=1, n_known=20, n_test=5))
+    monkeypatch.setattr("newfound.paper.timing.perf_counter", clock)
+    monkeypatch.setattr("newfound.paper.methods.IncrementalRidgeClassifier", clock.timed())
+    run = next(arrivals(*digits(), [5], trials=1, sizes=Sizes(20, 5, 5)))
     step = (clocks.LEARN + clocks.PREDICT + clocks.LOOK) / 1000
-    assert seen.step_seconds == pytest.approx([step] * 5)
+    assert run.step_seconds == pytest.approx([step] * 5)
 
 
 def test_summaries_are_means_and_deviations() -> None:
-    times = tuple(0.001 * (k + 1) for k in range(30))
-    seen = [
-        Snapshot("naive", 0, 0, 30, new=0.2, known=1.0, all=0.5, step_seconds=times),
-        Snapshot("naive", 1, 0, 30, new=0.4, known=1.0, all=0.7, step_seconds=times),
+    seconds = [0.001 * (k + 1) for k in range(30)]
+    runs = [
+        Arrival("naive", [Snapshot("naive", 30, total, rare, balanced=1.0)], seconds)
+        for total, rare in ((0.5, 0.2), (0.7, 0.4))
     ]
-    summary = summarise(seen)
+    summary = summarise(runs)
     (point,) = summary["methods"]["naive"]
+    assert point["examples"] == 30
+    assert point["all"] == pytest.approx(0.6)
     assert point["new"] == pytest.approx(0.3)
     assert point["new_deviation"] == pytest.approx(np.std([0.2, 0.4], ddof=1))
+    assert (point["known"], point["known_deviation"]) == (1.0, 0.0)
     assert summary["milliseconds"]["naive"] == {
         "first": pytest.approx(5.5),
         "last": pytest.approx(25.5),
@@ -143,9 +141,12 @@ def test_summaries_are_means_and_deviations() -> None:
     assert summary["runs"] == 2
 
 
-def test_too_few_examples_are_named() -> None:
-    with pytest.raises(ValueError, match="class b has 2 examples; 3 are needed"):
-        split(np.array(list("aaaabb")), "b", n_known=1, n_new=2, n_test=1, seed=[0])
+def test_quiet_leaves_the_data_alone(tmp_path: Path) -> None:
+    figure = tmp_path / "demo.png"
+    done = RUN.invoke(app, ["demo", "--trials", "1", "-q", "-o", str(figure)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "new digit" in done.stdout
+    assert figure.exists()
 
 
 def test_version_and_help_import_nothing_slow() -> None:

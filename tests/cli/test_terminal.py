@@ -97,7 +97,7 @@ def hostile() -> None:
         ("undo", f"no {EVIL}.nf"),
         ("features", EVIL, "-o", f"out {EVIL}.npz", *PIXELS),
         ("features", EVIL, "-o", f"no {EVIL}/out.npz"),
-        ("demo", "--figure", f"{EVIL}/no/demo.png"),
+        ("demo", "--output", f"{EVIL}/no/demo.png"),
         (EVIL,),
         ("--debug", "inspect", f"junk {EVIL}"),
     ],

@@ -19,7 +19,7 @@ def frames() -> Any:
 
 
 needs_data = pytest.mark.skipif(
-    digits() is None or frames() is None,
+    not streams.have_data(),
     reason="needs MNIST and Washington RGB-D: set NEWFOUND_DATA",
 )
 

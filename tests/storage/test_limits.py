@@ -17,7 +17,7 @@ import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
 from newfound.common.files import cache_folder, make_private, open_regular, read_own, write_whole
 from newfound.datasets.vectors_file import read_vectors
-from newfound.features.efficientnet import _graph
+from newfound.features.efficientnet import graph
 from tests.crafted import craft, put_together, taken_apart
 from tests.peak_memory import PEAK
 
@@ -326,21 +326,21 @@ def test_a_full_disk_is_named_with_the_file(
 @posix_only
 def test_the_cache_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))
-    whole = _graph()
+    whole = graph()
     (made,) = tmp_path.iterdir()
     for disturb in (os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir):
         made.unlink()
         disturb(made)
-        assert _graph() == whole
+        assert graph() == whole
         if made.is_dir():
             made.rmdir()
-            assert _graph() == whole
+            assert graph() == whole
         assert made.is_file()
         assert not made.is_symlink()
     assert stat.S_ISCHR(Path("/dev/zero").stat().st_mode)
     with made.open("r+b") as file:
         file.truncate(2**40)
-    assert _graph() == whole
+    assert graph() == whole
 
 
 @posix_only

@@ -1,21 +1,17 @@
 """`newfound demo`: nine digits are known, the tenth arrives one example at a time."""
 
 import json
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from newfound.cli.figures import check_figure
-from newfound.cli.talk import Talk, emit
-
-if TYPE_CHECKING:
-    from newfound.paper.new_class import Snapshot
+from newfound.cli.options import Json, Quiet
+from newfound.cli.talk import FAILED, Talk, emit
 
 COUNTS = (1, 2, 5, 10, 20, 50, 100)
 KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
@@ -23,13 +19,13 @@ KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
 
 def demo(
     trials: Annotated[int, typer.Option(min=1, help="Random splits for each new digit.")] = 5,
-    figure: Annotated[
-        Path, typer.Option(help="Where to save the figure: .png, .pdf or .svg.")
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="File to save the figure in: .png, .pdf or .svg."),
     ] = Path("demo.png"),
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same accuracies.")] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the numbers as JSON instead of a table.")
-    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Watch a tenth digit being learned when nine are known.
 
@@ -38,72 +34,44 @@ def demo(
     newfound demo --json > demo.json
 
     Each of the ten digits in turn is new to a model that knows the nine others from 100 examples
-    each, and arrives one example at a time. Compares naive learning, rebalancing and recoding, on
-    the handwritten digits that come with scikit-learn.
+    each, and arrives one example at a time. The demo compares naive learning, rebalancing and
+    recoding on the handwritten digits that come with scikit-learn. It prints a table of their
+    accuracies and saves a figure.
     """
-    check_figure(figure, "--figure")
-    talk = Console(stderr=True)
-    start = perf_counter()
-    with talk.status("loading"):
-        from newfound.datasets import digits
-        from newfound.paper.arrival_report import summarise
-        from newfound.paper.new_class import METHODS, arrivals
+    check_figure(output, "--output")
+    talk, start = Talk(quiet), perf_counter()
+    from newfound.datasets import digits
+    from newfound.paper.methods import METHODS
+    from newfound.paper.protocol import Sizes
+    from newfound.paper.report import summarise
+    from newfound.paper.run import arrivals
 
-        X, y = digits()
-    snapshots = arrivals(
-        X,
-        y,
-        counts=COUNTS,
-        trials=trials,
-        n_known=KNOWN_EXAMPLES,
-        n_test=TEST_EXAMPLES,
-        random_state=seed,
-    )
+    X, y = digits()
+    sizes = Sizes(KNOWN_EXAMPLES, TEST_EXAMPLES, max(COUNTS), validation_share=0.0)
+    runs = arrivals(X, y, COUNTS, trials, sizes, seed)
     total = trials * len(set(y.tolist())) * len(METHODS)
-    summary = summarise(_shown(snapshots, total, talk))
+    summary = summarise(talk.progress(runs, total, "a new digit beside nine known ones"))
     summary["seconds"] = round(perf_counter() - start, 1)
     if not as_json:
         _print_table(summary)
-    summary["figure"] = _saved_figure(summary, figure, talk)
+    summary["figure"] = _save_figure(summary, output, talk)
     if as_json:
         emit(json.dumps(summary))
 
 
-def _shown(snapshots: Iterable["Snapshot"], total: int, talk: Console) -> Iterator["Snapshot"]:
-    """Pass snapshots on, showing progress and the latest accuracies on a terminal."""
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=talk,
-        transient=True,
-        disable=not talk.is_terminal,
-    )
-    with progress:
-        task = progress.add_task("", total=total)
-        for snapshot in snapshots:
-            progress.update(
-                task,
-                advance=snapshot.examples == COUNTS[-1],
-                description=f"digit {snapshot.new_class} is new, {snapshot.method:>10}: "
-                f"{snapshot.new:4.0%} after {snapshot.examples:3}",
-            )
-            yield snapshot
+def _save_figure(summary: dict[str, Any], path: Path, talk: Talk) -> str | None:
+    """Save the figure and return where it is; None where matplotlib is missing."""
+    from newfound.paper.figures import draw_arrivals
 
-
-def _saved_figure(summary: dict[str, Any], path: Path, talk: Console) -> str | None:
     try:
-        from newfound.paper.arrival_report import draw
-
-        draw(summary, path)
+        draw_arrivals(summary, path)
     except ModuleNotFoundError as error:
-        talk.print(f"No figure: {error}", markup=False, highlight=False, soft_wrap=True)
+        talk.say(f"No figure: {error}")
         return None
     except OSError as error:
-        Talk().complain(f"The figure could not be saved: {error}")
-        raise typer.Exit(1) from None
-    Talk().say(f"Figure in {path}")
+        talk.complain(f"The figure could not be saved: {error}")
+        raise typer.Exit(FAILED) from None
+    talk.say(f"Figure in {path}")
     return str(path)
 
 

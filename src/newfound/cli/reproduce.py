@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newfound.cli.options import Quiet
+from newfound.cli.options import Json, Quiet
 from newfound.cli.talk import DONE, Talk, emit, print_table
 
 if TYPE_CHECKING:
@@ -21,16 +21,20 @@ What = Annotated[
     typer.Argument(help="A data set, or bayes for Figure 1.", show_default=False),
 ]
 Trials = Annotated[
-    int | None, typer.Option(min=1, help="Trials; by default ten.", show_default=False)
+    int | None, typer.Option(min=1, help="Number of trials; ten by default.", show_default=False)
 ]
-Classes = Annotated[
-    Literal["one", "all"],
-    typer.Option(help="Whether one class is rare, or each in turn (Figure 3)."),
+Rare = Annotated[
+    Literal["one", "each"],
+    typer.Option(help="Make one class rare, or each class in turn (Figure 3)."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help=f"{QUICK_TRIALS} trials, for a first look.")]
-Out = Annotated[Path, typer.Option(help="Folder for reports: one below it for each data set.")]
-Seed = Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help=f"Run {QUICK_TRIALS} trials, for a first look.")
+]
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="Folder for reports; each data set has one inside it."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the trials.")]
 ExtractorName = Annotated[
     str | None,
     typer.Option(
@@ -44,12 +48,12 @@ ExtractorName = Annotated[
 def reproduce(
     what: What,
     trials: Trials = None,
-    classes: Classes = "one",
+    rare: Rare = "one",
     quick: Quick = False,
-    out: Out = Path("results"),
+    output: Output = Path("results"),
     seed: Seed = 0,
     extractor: ExtractorName = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Reproduce the paper's tables and figures.
@@ -58,24 +62,25 @@ def reproduce(
     newfound reproduce digits --quick
     newfound reproduce bayes
 
-    Prints Table I for a data set, ours beside the paper's, and writes a folder with report.md,
-    figures, and every trial. Broken off and run again, it goes on. digits and bayes need no data;
-    the others say how to get theirs. Exit code 4: something is out of the paper's tolerance.
+    The command prints Table I for a data set, our numbers beside the paper's, and writes a folder
+    with report.md, the figures and every trial. If it is interrupted, run it again: it goes on
+    where it was. digits and bayes need no data; for the others, the command says how to get it.
+    The exit code is 4 if a number is out of the paper's tolerance.
     """
     talk = Talk(quiet)
     if what == "bayes":
-        _bayes(out / what, seed, as_json, talk)
+        _bayes(output / what, seed, as_json, talk)
         return
     study = _study(what, extractor)
     number = trials or (QUICK_TRIALS if quick else study.trials)
-    came = _run(study, number, classes == "all", out / what, seed, talk)
+    came = _run(study, number, rare == "each", output / what, seed, talk)
     if as_json:
         from newfound.paper.table import as_json as table_as_json
 
         emit(json.dumps(table_as_json(came.table)))
     else:
         _print(study, came, talk)
-    talk.say(f"Report in {out / what / 'report.md'}")
+    talk.say(f"Report in {output / what / 'report.md'}")
     raise typer.Exit(DONE if came.is_reproduced else NOT_REPRODUCED)
 
 
@@ -90,29 +95,19 @@ def _study(what: str, extractor: str | None) -> "Study":
 
 
 def _run(
-    study: "Study", trials: int, all_classes: bool, folder: Path, seed: int, talk: Talk
+    study: "Study", trials: int, each_class: bool, folder: Path, seed: int, talk: Talk
 ) -> "Outcome":
     from newfound.paper.report import outcome, write_report
-    from newfound.paper.run import begin, finished, jobs, run
-    from newfound.paper.update_time import update_times
+    from newfound.paper.run import begin, configuration, jobs, read_trials, run
+    from newfound.paper.timing import update_times
 
-    settings: dict[str, Any] = {
-        "study": study.name,
-        "seed": seed,
-        "rare": str(study.rare),
-        "n_bal": study.n_bal,
-        "n_test": study.n_test,
-        "counts": list(study.counts),
-        "recoding": study.recoding,
-        "features": study.features,
-    }
-    begin(folder, settings)
-    todo = jobs(study, trials, all_classes)
+    begin(folder, configuration(study, seed))
+    todo = jobs(study, trials, each_class)
     for _ in talk.progress(run(study, todo, folder, seed), len(todo), study.title):
         pass
     keys = [job.key for job in todo]
-    records = [record for record in finished(folder) if record["key"] in keys]
-    command = f"newfound reproduce {study.name} --trials {trials}" + " --classes all" * all_classes
+    records = [record for record in read_trials(folder) if record["key"] in keys]
+    command = f"newfound reproduce {study.name} --trials {trials}" + " --rare each" * each_class
     for undrawn in write_report(study, records, update_times(study), folder, command):
         talk.say(f"No figures: {undrawn}")
     return outcome(study, records)
@@ -130,20 +125,14 @@ def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
 
 
 def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
-    from newfound.paper.bayes import reproduce_bayes
+    from newfound.paper.bayes_report import agreement_rows, reproduce_bayes
 
     found, undrawn = reproduce_bayes(folder, seed)
     if as_json:
         emit(json.dumps(found))
     else:
-        rows = [
-            [each["prior"], name, agrees["standard"], agrees["rebalanced"]]
-            for each in found
-            for name, agrees in each["agreement"].items()
-        ]
-        print_table(
-            ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"], rows, 2
-        )
+        columns = ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"]
+        print_table(columns, agreement_rows(found), 2)
     if undrawn:
         talk.say(f"No figure: {undrawn}")
     talk.say(f"{'Report' if undrawn else 'Figure 1 and report'} in {folder}")

@@ -56,11 +56,11 @@ class EfficientNetLite0(OnnxExtractor):
     ) -> None:
         if output not in ("features", "logits"):
             raise InvalidInputError(f"output must be 'features' or 'logits', got {output!r}")
-        super().__init__(_graph(), output, mean=127.0, scale=128.0, crop=crop)
+        super().__init__(graph(), output, mean=127.0, scale=128.0, crop=crop)
         self.identity = Identity("efficientnet-lite0", WEIGHTS, output, self.prepare.to_json())
 
 
-def _graph() -> bytes:
+def graph() -> bytes:
     """Return the network as ONNX: from the cache if it is whole, else made and put there."""
     # The name tells what must be in the file, so that one glance shows whether it is.
     start = f"efficientnet-lite0-{WEIGHTS[:8]}-{_GRAPH}-"

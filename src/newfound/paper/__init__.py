@@ -1,1 +1,1 @@
-"""Experiments: how a stream is shown to a learner, and what is measured on the way."""
+"""The ICRA 2017 paper, reproduced: its protocol, tables and figures, and the demo of it."""

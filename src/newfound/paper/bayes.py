@@ -1,27 +1,20 @@
 """The paper's Figure 1: optimal boundaries, and what is learned from samples."""
 
-import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats
-from newfound.common.extras import imported_from
-from newfound.common.files import write_whole
 from newfound.estimators.classifier import IncrementalRidgeClassifier
+from newfound.paper.methods import METHODS
 
 MEANS = np.array([[-1.0, 0.0], [1.0, 0.0]])
 DEVIATIONS = np.array([1.0, 0.3])
 PRIORS = (0.5, 0.7, 0.9)
 # Samples to learn from, random Fourier features, and the length over which these vary.
 SAMPLES, FEATURES, LENGTH = 20_000, 500, 0.7
-METHODS: dict[str, dict[str, Any]] = {
-    "naive": {"recoding": 0.0},
-    "rebalanced": {"class_weight": "balanced"},
-    "recoded": {"recoding": 1.0},
-}
+FULLY_RECODED = METHODS | {"recoded": {"recoding": 1.0}}
 Models = dict[str, IncrementalRidgeClassifier]  # by method
 
 
@@ -81,13 +74,13 @@ def fourier(points: Floats, seed: int) -> Floats:
     return rows
 
 
-def learned(prior: float, seed: int) -> Models:
-    """Return what each method learns from samples."""
+def learn(prior: float, seed: int) -> Models:
+    """Return a model that each method learns from samples."""
     X, y = sample(SAMPLES, prior, np.random.default_rng((seed, round(100 * prior))))
     rows = fourier(X, seed)
     return {
         name: IncrementalRidgeClassifier(penalty=1e-2, **parameters).fit(rows, y)
-        for name, parameters in METHODS.items()
+        for name, parameters in FULLY_RECODED.items()
     }
 
 
@@ -106,83 +99,3 @@ def agreement(models: Models, prior: float, seed: int) -> Any:
         }
         for name, model in models.items()
     }
-
-
-def reproduce_bayes(folder: Path, seed: int) -> tuple[list[dict[str, Any]], str | None]:
-    """Learn for each prior, draw Figure 1 and write numbers and a page into a folder.
-
-    Returns
-    -------
-    found : list of dict
-        What was found for each prior.
-    undrawn : str or None
-        Why there is no figure, if there is none.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    models = {prior: learned(prior, seed) for prior in PRIORS}
-    found = [
-        {
-            "prior": prior,
-            "standard": boundary(prior, False)._asdict(),
-            "rebalanced": boundary(prior, True)._asdict(),
-            "agreement": agreement(models[prior], prior, seed),
-        }
-        for prior in PRIORS
-    ]
-    write_whole(folder / "bayes.json", (json.dumps(found, indent=1) + "\n").encode())
-    rows = "".join(
-        f"| {each['prior']} | {name} | {agrees['standard']} | {agrees['rebalanced']} |\n"
-        for each in found
-        for name, agrees in each["agreement"].items()
-    )
-    picture, undrawn = "![Optimal and learned boundaries](figure1.png)\n\n", None
-    try:
-        _draw(models, seed, folder / "figure1.png")
-    except ModuleNotFoundError as error:
-        picture, undrawn = "", str(error)
-    page = f"""# Figure 1: what imbalance does to the optimal boundary, and recoding about it
-
-Two Gaussian classes, means (-1, 0) and (1, 0), deviations 1 and 0.3; the prior of the first
-rises. The optimal boundaries are circles, computed exactly; those learned come from
-{SAMPLES:,} samples through {FEATURES} random Fourier features. The paper shows the optimal ones
-alone.
-
-{picture}How often, in percent, a method answers as the optimal rule does, on points of both
-classes alike:
-
-| prior | learned | standard rule | rebalanced rule |
-|---|---|---|---|
-{rows}"""
-    write_whole(folder / "report.md", page.encode())
-    return found, undrawn
-
-
-def _draw(
-    models: dict[float, dict[str, IncrementalRidgeClassifier]], seed: int, path: Path
-) -> None:
-    with imported_from("plots"):
-        from matplotlib.figure import Figure
-        from matplotlib.patches import Circle as Patch
-
-    colours = {"naive": "#c0392b", "rebalanced": "#7f8c8d", "recoded": "#2062a8"}
-    across, up = np.meshgrid(np.linspace(-1.5, 2.6, 220), np.linspace(-1.6, 1.6, 180))
-    rows = fourier(np.column_stack([across.ravel(), up.ravel()]), seed)
-    figure = Figure(figsize=(11, 3.0), layout="constrained")
-    for axis, (prior, learned_ones) in zip(figure.subplots(1, 3), models.items(), strict=True):
-        X, y = sample(600, prior, np.random.default_rng(seed))
-        axis.scatter(*X.T, s=3, c=np.where(y == 1, "#e1b12c", "#95a5a6"), alpha=0.5)
-        for rebalanced, style in ((False, ":"), (True, "-")):
-            circle = boundary(prior, rebalanced)
-            axis.add_patch(
-                Patch(circle.centre, circle.radius, fill=False, ls=style, lw=2.2, color="black")
-            )
-        for name, model in learned_ones.items():
-            scores = model.decision_function(rows).reshape(across.shape)
-            axis.contour(across, up, scores, levels=[0.0], colors=colours[name], linewidths=1.4)
-        axis.set(xlim=(-1.5, 2.6), ylim=(-1.6, 1.6), aspect="equal", title=f"prior {prior}")
-    for name, colour in colours.items():
-        axis.plot([], [], color=colour, label=f"{name}, learned")
-    axis.plot([], [], ":", color="black", label="optimal, standard")
-    axis.plot([], [], "-", color="black", label="optimal, rebalanced")
-    figure.legend(loc="outside right center", fontsize=8)
-    figure.savefig(path, dpi=110)

@@ -34,7 +34,7 @@ class Gap(NamedTuple):
     error: float
 
 
-def judged(holds: bool, gaps: Sequence[Gap], trials: int) -> bool | None:
+def judge(holds: bool, gaps: Sequence[Gap], trials: int) -> bool | None:
     """Return whether a finding holds; None if means deny it, but trials are too few to do so.
 
     The paper's finding stands until there is evidence against it. Noise is the largest of the
@@ -51,7 +51,7 @@ def judged(holds: bool, gaps: Sequence[Gap], trials: int) -> bool | None:
     Examples
     --------
     >>> gaps = [Gap(short=2.0, error=4.0), Gap(short=-20.0, error=3.0)]
-    >>> judged(False, gaps, trials=2), judged(False, gaps, trials=10)
+    >>> judge(False, gaps, trials=2), judge(False, gaps, trials=10)
     (None, False)
     """
     if holds or trials >= TRIALS:
@@ -90,17 +90,17 @@ def findings(table: Sequence[Cell], trials: int) -> list[Finding]:
     return [
         Finding(
             "naive learning ignores the rare class while n_imb is at most 10",
-            judged(max(named).short < 0, named, trials),
+            judge(max(named).short < 0, named, trials),
             f"N, rare: {row('N', 'rare', counts)}",
         ),
         Finding(
             "recoding finds it long before: it is well above naive learning at n_imb <= 10",
-            judged(max(missed).short < 0, missed, trials),
+            judge(max(missed).short < 0, missed, trials),
             f"RC, rare: {row('RC', 'rare', counts)}",
         ),
         Finding(
             "the total accuracy of recoding is never below naive by more than a standard error",
-            judged(max(lost).short <= 0, lost, trials),
+            judge(max(lost).short <= 0, lost, trials),
             f"RC, total: {row('RC', 'total', counts)}; N: {row('N', 'total', counts)}",
         ),
     ]
@@ -129,17 +129,17 @@ def robot_findings(table: Sequence[Cell], trials: int) -> list[Finding]:
     return [
         Finding(
             "recoding recognises the rare class in 90 % of its images at n_imb = 5",
-            judged(missed[0].short <= 0, missed, trials),
+            judge(missed[0].short <= 0, missed, trials),
             f"{mean[5, 'RC', 'rare']:.1f}",
         ),
         Finding(
             "recoding beats rebalancing on the rare class at n_imb <= 10",
-            judged(max(behind).short < 0, behind, trials),
+            judge(max(behind).short < 0, behind, trials),
             f"RC and RB, rare: {pairs}",
         ),
         Finding(
             "totals are above those of the paper (because of the features)",
-            judged(max(below).short < 0, below, trials),
+            judge(max(below).short < 0, below, trials),
             f"{sum(gap.short < 0 for gap in below)} of {len(below)} cells",
         ),
     ]

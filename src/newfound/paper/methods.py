@@ -1,6 +1,7 @@
 """The ways to learn that the paper compares, and the one that chooses in the stream."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,16 @@ from newfound.common.arrays import Labels, Rows
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 from newfound.paper.protocol import Labelled
+from newfound.paper.timing import step, time_call
+
+# What the paper's table calls its ways to learn, and what figures and the demo call them.
+NAMES = {"N": "naive", "RB": "rebalanced", "RC": "recoded", "chosen": "chosen"}
+# The three ways of the paper, as parameters.
+METHODS: dict[str, dict[str, Any]] = {
+    "naive": {"recoding": 0.0},
+    "rebalanced": {"class_weight": "balanced"},
+    "recoded": {"recoding": 0.7},
+}
 
 # As in the authors' code: 20 penalties, from one a row downwards, over three decades.
 PENALTIES = np.logspace(0, -3, 20)
@@ -15,25 +26,49 @@ PENALTIES = np.logspace(0, -3, 20)
 SAME = 1e-3
 
 
-def validated_penalty(model: IncrementalRidgeClassifier, rows: int, validation: Labelled) -> float:
-    """Return the largest penalty with which a model is right as often as with any other.
+def fit_and_validate(
+    model: IncrementalRidgeClassifier, known: Labelled, validation: Labelled
+) -> None:
+    """Fit a model with the largest penalty with which it is right as often as with any other.
 
     That is, within one standard error of the best. Validation is flat over a decade of penalties,
-    and the very best is a matter of luck.
-
-    Parameters
-    ----------
-    model : IncrementalRidgeClassifier
-        Its penalty is left at the last that was tried.
-    rows : int
-        How many examples it was taught: penalties are in proportion to that.
-    validation : Labelled
+    and the very best is a matter of luck. Penalties are in proportion to the number of examples.
     """
-    penalties = [float(penalty) for penalty in rows * PENALTIES]
+    model.fit(*known)
+    penalties = [float(penalty) for penalty in len(known.y) * PENALTIES]
     scores = [model.set_params(penalty=penalty).score(*validation) for penalty in penalties]
     best = max(scores)
     error = np.sqrt(best * (1 - best) / len(validation.y))
-    return penalties[int(np.argmax(np.array(scores) >= best - error))]
+    model.set_params(penalty=penalties[int(np.argmax(np.array(scores) >= best - error))])
+
+
+class Fixed:
+    """One of the three ways, its penalty given beforehand; every step of it is timed.
+
+    Parameters
+    ----------
+    method : str
+        One of `METHODS`.
+    """
+
+    # step_seconds: of each step so far: learn one example, predict one.
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        self.model = IncrementalRidgeClassifier(**METHODS[method])
+        self.step_seconds: list[float] = []
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes."""
+        self.model.fit(*known)
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example, and predict it."""
+        self.step_seconds.append(time_call(step(self.model, X, y, 0)))
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels."""
+        return {self.method: self.model.predict(X)}
 
 
 class Recoded:
@@ -50,10 +85,8 @@ class Recoded:
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
         """Learn the known classes; choose the penalty, once."""
-        self.model.fit(*known)
         # Classes of the same size are not recoded, so the penalty is the same for all recodings.
-        penalty = validated_penalty(self.model, len(known.y), validation)
-        self.model.set_params(penalty=penalty)
+        fit_and_validate(self.model, known, validation)
 
     def learn(self, X: Rows, y: Labels) -> None:
         """Learn one more example."""
@@ -76,9 +109,7 @@ class Rebalanced:
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
         """Learn the known classes; choose the penalty, once."""
-        self.model.fit(*known)
-        penalty = validated_penalty(self.model, len(known.y), validation)
-        self.model.set_params(penalty=penalty)
+        fit_and_validate(self.model, known, validation)
         self.rows = [known]
 
     def learn(self, X: Rows, y: Labels) -> None:

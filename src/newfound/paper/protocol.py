@@ -19,11 +19,20 @@ class Labelled(NamedTuple):
     y: Labels
 
 
+class Sizes(NamedTuple):
+    """How many examples a trial draws; a class that has fewer gives all it has."""
+
+    n_bal: int  # of a known class
+    n_test: int  # to test a class
+    n_imb: int  # of the rare class
+    validation_share: float = VALIDATION_SHARE  # of those of a known class, to validate on
+
+
 class Trial(NamedTuple):
     """The examples of one trial."""
 
     known: Labelled  # n_bal of each class but one, less those for validation
-    validation: Labelled  # n_bal / 5 of each class but that one
+    validation: Labelled  # a share of n_bal of each class but that one
     rare: Labelled  # of that one, in the order in which they arrive
     test: Labelled  # of all classes
 
@@ -54,48 +63,58 @@ class Learner(Protocol):
 def draw(
     X: Rows,
     y: Labels,
-    is_test: NDArray[np.bool_],
+    is_test: NDArray[np.bool_] | None,
     rare: Any,
-    *,
-    n_bal: int,
-    n_test: int,
-    n_imb: int,
+    sizes: Sizes,
     seed: Sequence[int],
 ) -> Trial:
-    """Draw the examples of a trial at random; where a class has fewer, it gives all it has.
+    """Draw the examples of a trial at random.
 
     Parameters
     ----------
     X, y : arrays of shape (n, d) and (n,)
-    is_test : ndarray of shape (n,)
-        Which examples may be used for testing; the others may be learned.
+    is_test : ndarray of shape (n,), or None
+        Which examples may be used for testing; the others may be learned. None: the first n_test
+        that are drawn of each class.
     rare : label
-    n_bal, n_test, n_imb : int
-        Examples of a known class, to test a class, and of the rare class.
+    sizes : Sizes
     seed : sequence of int
 
     Examples
     --------
     >>> y = np.array(["a", "b"] * 20)
     >>> X, is_test = np.zeros((40, 3)), np.arange(40) >= 30
-    >>> trial = draw(X, y, is_test, "b", n_bal=10, n_test=2, n_imb=5, seed=[0])
+    >>> trial = draw(X, y, is_test, "b", Sizes(n_bal=10, n_test=2, n_imb=5), seed=[0])
     >>> [len(part.y) for part in trial]
     [8, 2, 5, 4]
     """
     rng = np.random.default_rng(seed)
-    places: dict[str, list[NDArray[np.intp]]] = {name: [] for name in Trial._fields}
+    indices: dict[str, list[NDArray[np.intp]]] = {name: [] for name in Trial._fields}
     for label in np.unique(y):
-        of_class = y == label
-        learned = rng.permutation(np.flatnonzero(of_class & ~is_test))
-        places["test"].append(rng.permutation(np.flatnonzero(of_class & is_test))[:n_test])
+        learnable, testable = _shuffled(y == label, is_test, sizes.n_test, rng)
+        indices["test"].append(testable[: sizes.n_test])
         if label == rare:
-            places["rare"].append(learned[:n_imb])
+            indices["rare"].append(learnable[: sizes.n_imb])
             continue
-        held = round(VALIDATION_SHARE * min(n_bal, len(learned)))
-        places["validation"].append(learned[:held])
-        places["known"].append(learned[held:n_bal])
-    parts = {name: np.concatenate(chosen) for name, chosen in places.items()}
+        n_validation = round(sizes.validation_share * min(sizes.n_bal, len(learnable)))
+        indices["validation"].append(learnable[:n_validation])
+        indices["known"].append(learnable[n_validation : sizes.n_bal])
+    parts = {name: np.concatenate(of_classes) for name, of_classes in indices.items()}
     return Trial(**{name: Labelled(X[rows], y[rows]) for name, rows in parts.items()})
+
+
+def _shuffled(
+    of_class: NDArray[np.bool_],
+    is_test: NDArray[np.bool_] | None,
+    n_test: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the examples of a class that may be learned and those that may test, shuffled."""
+    if is_test is None:
+        drawn = rng.permutation(np.flatnonzero(of_class))
+        return drawn[n_test:], drawn[:n_test]
+    learnable = rng.permutation(np.flatnonzero(of_class & ~is_test))
+    return learnable, rng.permutation(np.flatnonzero(of_class & is_test))
 
 
 def snapshots(trial: Trial, learner: Learner, counts: Sequence[int]) -> Iterator[Snapshot]:
@@ -114,15 +133,15 @@ def snapshots(trial: Trial, learner: Learner, counts: Sequence[int]) -> Iterator
         One for each name the learner answers under, at each count.
     """
     learner.begin(trial.known, trial.validation)
-    labels, place = np.unique(trial.test.y, return_inverse=True)
+    labels, index = np.unique(trial.test.y, return_inverse=True)
     is_rare = labels == trial.rare.y[0]
-    sizes, shown = np.bincount(place), 0
+    sizes, shown = np.bincount(index), 0
     for count in (count for count in counts if count <= len(trial.rare.y)):
         for row in range(shown, count):
             learner.learn(trial.rare.X[row : row + 1], trial.rare.y[row : row + 1])
         shown = count
         for name, answers in learner.answers(trial.test.X).items():
-            right = np.bincount(place, answers == trial.test.y) / sizes
+            right = np.bincount(index, answers == trial.test.y) / sizes
             yield Snapshot(
                 name,
                 count,

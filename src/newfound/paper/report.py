@@ -1,22 +1,66 @@
-"""What a run came to, as a folder: tables, figures, settings, and all of it on one page."""
+"""What runs came to: the demo's as means, the paper's as a folder with tables and figures."""
 
 import json
-import os
-import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import fmean, median, stdev
 from typing import Any, NamedTuple
 
-import numpy as np
-import scipy
-import sklearn
-
-from newfound import __version__
 from newfound.common.files import write_whole
 from newfound.paper.findings import Finding, findings, robot_findings
-from newfound.paper.run import DURATIONS
+from newfound.paper.protocol import Snapshot
+from newfound.paper.run import DURATIONS, Arrival
 from newfound.paper.studies import Study
 from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells
+from newfound.paper.timing import machine
+
+# Steps at either end of the demo's stream whose median is reported.
+STEPS_REPORTED = 10
+
+
+def summarise(arrivals: Iterable[Arrival]) -> dict[str, Any]:
+    """Return the mean and the deviation of each accuracy, by method and number of examples.
+
+    Returns
+    -------
+    dict
+        `methods` maps each method to a list with, for each number of examples, the mean of each
+        accuracy and its standard deviation over runs; `milliseconds` to the median time of a step
+        at the `first` and the `last` few examples; `runs` is the number of runs behind each.
+
+    Examples
+    --------
+    >>> seen = Arrival("naive", [Snapshot("naive", 8, total=0.9, rare=0.0, balanced=1.0)], [0.002])
+    >>> summarise([seen])["methods"]["naive"][0]["all"]
+    0.9
+    """
+    by_method: dict[str, list[Arrival]] = {}
+    for arrival in arrivals:
+        by_method.setdefault(arrival.method, []).append(arrival)
+    return {
+        "runs": max(map(len, by_method.values())),
+        "methods": {
+            method: [_point(at) for at in zip(*(run.snapshots for run in runs), strict=True)]
+            for method, runs in by_method.items()
+        },
+        "milliseconds": {method: _step_times(runs) for method, runs in by_method.items()},
+    }
+
+
+def _point(snapshots: Sequence[Snapshot]) -> dict[str, float]:
+    """Return the means and deviations of snapshots after the same number of examples."""
+    point: dict[str, float] = {"examples": snapshots[0].n_imb}
+    for name, measure in (("new", "rare"), ("known", "balanced"), ("all", "total")):
+        values = [getattr(snapshot, measure) for snapshot in snapshots]
+        point[name] = fmean(values)
+        point[f"{name}_deviation"] = stdev(values) if len(values) > 1 else 0.0
+    return point
+
+
+def _step_times(runs: Sequence[Arrival]) -> dict[str, float]:
+    first = [seconds for run in runs for seconds in run.step_seconds[:STEPS_REPORTED]]
+    last = [seconds for run in runs for seconds in run.step_seconds[-STEPS_REPORTED:]]
+    return {"first": 1e3 * median(first), "last": 1e3 * median(last)}
 
 
 class Outcome(NamedTuple):
@@ -41,20 +85,6 @@ def outcome(study: Study, records: Sequence[dict[str, Any]]) -> Outcome:
     if study.comparable:
         return Outcome(table, found, all(cell.is_as_published for cell in table))
     return Outcome(table, found, all(finding.holds is not False for finding in found))
-
-
-def machine() -> dict[str, Any]:
-    """Return what a run was made with, and on."""
-    return {
-        "newfound": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "system": platform.system(),
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-    }
 
 
 def write_report(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InvalidInputError
+from newfound.paper.protocol import Sizes
 
 if TYPE_CHECKING:
     from newfound.features import Extractor
@@ -33,6 +34,11 @@ class Study(NamedTuple):
     published: str | None  # its name among the published numbers; None: not in the paper
     comparable: bool  # whether features are the paper's, so that its numbers should come out
     differences: tuple[str, ...]  # from the paper, in words
+
+    @property
+    def sizes(self) -> Sizes:
+        """How many examples a trial draws."""
+        return Sizes(self.n_bal, self.n_test, max(self.counts))
 
 
 _ALWAYS = (

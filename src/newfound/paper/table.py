@@ -9,19 +9,20 @@ from importlib.resources import files
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-METHODS = ("N", "RB", "RC", "chosen")
+from newfound.paper.methods import NAMES
+
 MEASURES = ("total", "rare")
 # A cell is as published if it is within so many points, or so many of the paper's deviations.
 POINTS, DEVIATIONS = 2.0, 2.0
 
 
 @cache
-def published() -> dict[str, Any]:
+def published_numbers() -> dict[str, Any]:
     """Return the numbers of the paper, each data set with where they stand in it.
 
     Examples
     --------
-    >>> published()["datasets"]["mnist"]["cells"]["500"]["N"]["rare"]
+    >>> published_numbers()["datasets"]["mnist"]["cells"]["500"]["N"]["rare"]
     [66.9, 1.1]
     """
     text = files("newfound.paper").joinpath("published.json").read_text()
@@ -56,12 +57,12 @@ class Cell(NamedTuple):
 def cells(records: Sequence[dict[str, Any]], dataset: str | None) -> list[Cell]:
     """Return the cells of the table, given the full trials and the data set's published name."""
     full = [record["results"] for record in records if record["key"][2]]
-    paper = published()["datasets"][dataset]["cells"] if dataset else {}
+    paper = published_numbers()["datasets"][dataset]["cells"] if dataset else {}
     table = []
     for count in full[0]["N"]:
-        for method in METHODS:
-            for place, measure in enumerate(MEASURES):
-                values = [results[method][count][place] for results in full]
+        for method in NAMES:
+            for index, measure in enumerate(MEASURES):
+                values = [results[method][count][index] for results in full]
                 theirs = paper.get(count, {}).get(method, {}).get(measure, (None, None))
                 spread = stdev(values) if len(values) > 1 else 0.0
                 table.append(Cell(int(count), method, measure, fmean(values), spread, *theirs))
@@ -96,7 +97,7 @@ def as_json(table: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 # The heads of the columns of `lines`.
-COLUMNS = ["n_imb", "accuracy", *METHODS]
+COLUMNS = ["n_imb", "accuracy", *NAMES]
 
 
 def lines(table: Sequence[Cell]) -> list[list[str]]:
