@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from newfound.sums.gram import STRIP_COLUMNS, Gram, add_exactly, second_moment, total_gram
+from newfound.sums.blas import second_moment
+from newfound.sums.exact import add_exactly
+from newfound.sums.gram import STRIP_COLUMNS, Gram, total_gram
 
 
 def lower(matrix: NDArray[Any]) -> NDArray[Any]:

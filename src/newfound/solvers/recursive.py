@@ -7,8 +7,7 @@ from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
 from newfound.solvers.cholesky import is_definite, regularised, solve
 from newfound.solvers.inverse import COMING_MARGIN, Inverse, fits_single
-from newfound.sums.blas import add_outer, norm, times
-from newfound.sums.gram import second_moment
+from newfound.sums.blas import add_outer, norm, second_moment, times
 from newfound.sums.sums import Sums, with_room
 
 # Rows learned or forgotten between two measurements of the drift.

@@ -8,7 +8,7 @@ from newfound.common.errors import InvalidInputError, NotTaughtError
 from newfound.solvers.cholesky import Solution, is_definite, solve
 from newfound.solvers.recursive import OF_NO_DATA, ROUNDING_SLACK, RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings
-from newfound.sums.gram import add_products, second_moment
+from newfound.sums.blas import add_products, second_moment
 from newfound.sums.sums import Sums
 
 

@@ -11,7 +11,8 @@ from newfound.common.errors import ModelFileError
 from newfound.common.limits import LONGEST_LABEL
 from newfound.solvers.cholesky import is_definite
 from newfound.solvers.recursive import ROUNDING_SLACK
-from newfound.sums.gram import ROUNDING_SHARE, Gram, add_products
+from newfound.sums.blas import add_products
+from newfound.sums.gram import ROUNDING_SHARE, Gram
 from newfound.sums.sums import Sums
 
 Tensors = dict[str, NDArray[Any]]

@@ -10,7 +10,8 @@ from scipy.linalg import blas
 
 from newfound.common.arrays import Floats
 from newfound.common.errors import InvalidInputError
-from newfound.sums.blas import times
+from newfound.sums.blas import add_products, room_for, times
+from newfound.sums.exact import add_exactly
 
 Parts = tuple[Floats, Floats, Floats]
 
@@ -23,62 +24,8 @@ STRIP_COLUMNS = 32
 _ONCE = np.tri(STRIP_COLUMNS) - 0.5 * np.eye(STRIP_COLUMNS)
 # Rows whose squares numpy adds one after the other before they are added exactly.
 SQUARED_ROWS = 128
-# Rows converted to float64 at a time when a large batch has another type.
-CHUNK_ROWS = 4096
 # Share of the largest sums there ever were that their rounding may have left, by far at most.
 ROUNDING_SHARE = 1e-12
-
-
-def add_exactly(total: Floats, dropped: Floats, term: Floats) -> None:
-    """Overwrite `total` and `dropped` so that their sum grows by `term`.
-
-    `total` is the float64 nearest to the sum, `dropped` what that rounding leaves out: a sum in
-    twice the working precision (Knuth's two-sum).
-    """
-    raised = total + term
-    back = raised - total
-    error = (total - (raised - back)) + (term - back) + dropped
-    np.add(raised, error, out=total)
-    np.subtract(error, total - raised, out=dropped)
-
-
-def second_moment(X: NDArray[np.floating]) -> Floats:
-    """Return X'X in float64; only its lower triangle is set.
-
-    >>> second_moment(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
-    [[10.0, 0.0], [14.0, 20.0]]
-    """
-    out = np.zeros((X.shape[1], X.shape[1]), order="F")
-    add_products(out, X, 1.0, lower=True)
-    return out
-
-
-def add_products(
-    target: Floats,
-    X: NDArray[np.floating],
-    scale: float,
-    *,
-    lower: bool,
-    room: Floats | None = None,
-) -> None:
-    """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`.
-
-    `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
-    """
-    room = room_for(X) if room is None else room
-    if not len(room):
-        blas.dsyrk(scale, X.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
-        return
-    for start in range(0, len(X), len(room)):
-        chunk = room[: len(X) - start]
-        chunk[:] = X[start : start + len(chunk)]
-        blas.dsyrk(scale, chunk.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
-
-
-def room_for(X: NDArray[np.floating]) -> Floats:
-    """Return room to convert rows of `X` to what BLAS takes: none if they are that already."""
-    ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
-    return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
 
 
 def settle(matrix: Floats, start: int, stop: int) -> None:

@@ -10,7 +10,9 @@ from scipy.sparse import csr_array
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.interrupts import uninterrupted
-from newfound.sums.gram import CHUNK_ROWS, Gram, add_exactly, total_gram
+from newfound.sums.blas import CHUNK_ROWS
+from newfound.sums.exact import add_exactly, split
+from newfound.sums.gram import Gram, total_gram
 from newfound.sums.labels import check_same_type, join_labels, positions
 
 # How far, relative to these and to other examples, the sum of examples may miss that of a class
@@ -32,22 +34,6 @@ def with_room(columns: Floats, needed: int) -> Floats:
     grown = np.zeros((max(needed, 2 * len(columns)), columns.shape[1]))
     grown[: len(columns)] = columns
     return grown
-
-
-def split(X: Floats) -> tuple[Floats, Floats]:
-    """Return two matrices whose sum is `X`, (m, d), the first with columns that add up exactly.
-
-    Its values are multiples of what float64 still tells apart in the sum of m as large as the
-    largest of their column (Rump, Ogita and Oishi 2008).
-
-    >>> high, low = split(np.array([[1e16], [1.0], [-1e16], [0.5]]))
-    >>> high.sum() + low.sum()
-    np.float64(1.5)
-    """
-    _, exponents = np.frexp(np.abs(X).max(axis=0, initial=0.0))
-    anchor = np.ldexp(1.0, exponents + len(X).bit_length() + 1)
-    high = (X + anchor) - anchor
-    return high, X - high
 
 
 class Sums:
