@@ -10,7 +10,8 @@ from scipy.linalg import lapack
 from newfound import IncrementalRidgeClassifier
 from newfound.solvers.inverse import PENDING_ROWS
 from newfound.solvers.recursive import RecursiveSolver
-from newfound.sums.gram import BLOCK_ROWS, Gram
+from newfound.sums.gram import BLOCK_ROWS
+from newfound.sums.triangles import Triangles
 
 WIDTH, CLASSES = 48, 6
 CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")
@@ -72,7 +73,7 @@ def test_the_rows_kept_are_bounded() -> None:
     for seed in range(20):
         stream(model, 50, seed)
         (gram,) = model._sums.grams
-        most = max(most, len(gram.rows))
+        most = max(most, gram.buffer.capacity)
     solver = model._solver
     assert isinstance(solver, RecursiveSolver)
     inverse = solver._inverse
@@ -82,13 +83,13 @@ def test_the_rows_kept_are_bounded() -> None:
 
 
 def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    folds: list[int] = []
-    original = Gram._prepare_fold
+    flushes: list[int] = []
+    original = Triangles.prepare
 
-    def counting(self: Gram, X: Any, *arguments: Any) -> Any:
-        folds.append(len(X))
-        return original(self, X, *arguments)
+    def counting(self: Triangles, X: Any) -> Any:
+        flushes.append(len(X))
+        return original(self, X)
 
-    monkeypatch.setattr(Gram, "_prepare_fold", counting)
+    monkeypatch.setattr(Triangles, "prepare", counting)
     stream(IncrementalRidgeClassifier(), 50 * BLOCK_ROWS + 1, seed=0)
-    assert folds == [BLOCK_ROWS] * 50
+    assert flushes == [BLOCK_ROWS] * 50

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier
+from newfound.sums.gram import BLOCK_ROWS
 from tests import oracles
 from tests.streams import assert_same_scores, by_label
 
@@ -67,12 +68,13 @@ def test_examples_are_held_as_they_are_up_to_half_the_width_and_then_summed() ->
     model = IncrementalRidgeClassifier(class_weight="balanced")
     model.partial_fit(rng.normal(size=(width // 2, width)), ["few"] * (width // 2))
     (gram,) = model._sums.grams
-    assert gram.matrix is None
-    assert gram.nbytes <= 8 * width * width / 2
+    assert gram.holds_rows
+    assert gram.buffer.capacity <= width // 2
     for _ in range(200):
         model.partial_fit(rng.normal(size=(1, width)), ["few"])
-    assert gram.matrix is not None
-    assert gram.nbytes < 8 * width * width * 1.2
+    assert gram.flushed is not None
+    assert gram.flushed.store.size == width * width
+    assert gram.buffer.capacity == BLOCK_ROWS
 
 
 def test_forgetting_a_class_equals_never_having_met_it() -> None:

@@ -269,8 +269,8 @@ class Recogniser:
         sums = self.model._taught()
         place = sums.position(label)
         rows: list[NDArray[np.floating]] = [np.zeros((0, sums.width))]
-        if sums.per_class and sums.grams[place].matrix is None:
-            rows.append(sums.grams[place].waiting_rows)
+        if sums.per_class and sums.grams[place].holds_rows:
+            rows.append(sums.grams[place].rows)
         if isinstance(self.model, IncrementalRidgeClassifierCV):
             rows += [held[None] for held in self.model._selector.held.rows.get(label, [])]
         return np.concatenate(rows)

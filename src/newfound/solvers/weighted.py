@@ -154,7 +154,7 @@ def check_removal(sums: Sums, X: Rows, index: Index) -> None:
     """
     for place in np.unique(index) if sums.per_class else ():
         gram = sums.grams[place]
-        if gram.matrix is None:  # rows, which are compared one by one
+        if gram.holds_rows:  # which, which are compared one by one
             continue
         left = -second_moment(X[index == place])
         gram.add_to(left, 1.0)

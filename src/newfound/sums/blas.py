@@ -125,3 +125,15 @@ def room_for(X: NDArray[np.floating]) -> Floats:
     """Return room to convert rows of `X` to what BLAS takes: none if they are that already."""
     ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
     return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
+
+
+def diagonal_of(matrix: Floats) -> Floats:
+    """Return the diagonal of a square matrix; what is written to it is written to the matrix.
+
+    >>> matrix = np.zeros((2, 2))
+    >>> diagonal_of(matrix)[:] = 1.0
+    >>> matrix.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    diagonal: Floats = np.einsum("ii->i", matrix)
+    return diagonal

@@ -140,14 +140,10 @@ class Sums:
     @property
     def squares(self) -> Floats:
         """Sum of the squares of each feature, shape (d,)."""
-        total = np.zeros(self.width)
-        for gram in self.grams:
-            total += np.einsum("ij,ij->j", gram.waiting_rows, gram.waiting_rows)
-            total += gram.diagonal if gram.matrix is not None else 0.0
-        return total
+        return sum((gram.squares for gram in self.grams), start=np.zeros(self.width))
 
     def gram_times(self, columns: Floats) -> Floats:
-        """Return X'X times `columns`, of shape (d,) or (d, k), without folding anything."""
+        """Return X'X times `columns`, of shape (d,) or (d, k), without flushing anything."""
         product = np.zeros(columns.shape)
         for gram in self.grams:
             product += gram.times(columns)
