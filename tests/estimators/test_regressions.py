@@ -19,7 +19,7 @@ import newfound
 from newfound import IncrementalRidgeClassifier, ModelFileError
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
-from newfound.sums import exact, sums, triangles
+from newfound.sums import cross, exact, triangles
 from newfound.sums.gram import Gram
 from tests.streams import assert_same_scores
 
@@ -302,7 +302,7 @@ def test_a_failure_while_two_classes_become_one_leaves_both(
 
         with monkeypatch.context() as patch:
             patch.setattr(triangles, "add_exactly", fail_later)
-            patch.setattr(sums, "add_exactly", fail_later)
+            patch.setattr(cross, "add_exactly", fail_later)
             with pytest.raises(MemoryError):
                 model.rename_class("a", "b")
         assert state(model, tmp_path) == before

@@ -28,8 +28,9 @@ class Taught:
 
     def forget(self, X: NDArray[Any], y: NDArray[Any]) -> None:
         index, _ = self.sums.locate(y)
+        remove = self.sums.prepare_removal(X, index)
         self.solver.forget(X, index)
-        self.solver.drop(self.sums.remove(X, index))
+        self.solver.remove_classes(remove())
 
 
 def sample(rows: int, width: int, classes: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -276,7 +276,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return self._settle()
 
     def _drop_class(self, place: int) -> None:
-        self._sums.drop(np.array([place]))
+        self._sums.remove_classes(np.array([place]))
         self._derived[1].discard()
 
     @locked

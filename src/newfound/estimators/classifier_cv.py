@@ -22,7 +22,7 @@ from newfound.solvers.settings import (
     Settings,
     checked_selection_settings,
 )
-from newfound.solvers.weighted import check_removal, solver_for
+from newfound.solvers.weighted import solver_for
 from newfound.storage import format as file_format
 from newfound.storage.selection import packed, unpacked
 from newfound.sums.labels import as_labels
@@ -414,7 +414,6 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         sums, settings = copy.deepcopy(self._sums), self._settings()
         sums.add(others, *sums.locate(labels))
         remove = sums.prepare_removal(rows, index)
-        check_removal(sums, rows, index)
         self._make_candidates(sums, settings).solvers[0].forget(rows, index)
         remove()
         self._adopt(sums, None, None)

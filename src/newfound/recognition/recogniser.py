@@ -267,10 +267,7 @@ class Recogniser:
     def _kept(self, label: Any) -> NDArray[np.float64]:
         """Return the rows of a class that are kept as they are, shape (m, d)."""
         sums = self.model._taught()
-        place = sums.position(label)
-        rows: list[NDArray[np.floating]] = [np.zeros((0, sums.width))]
-        if sums.per_class and sums.grams[place].holds_rows:
-            rows.append(sums.grams[place].rows)
+        rows: list[NDArray[np.floating]] = [sums.rows_of(label)]
         if isinstance(self.model, IncrementalRidgeClassifierCV):
             rows += [held[None] for held in self.model._selector.held.rows.get(label, [])]
         return np.concatenate(rows)

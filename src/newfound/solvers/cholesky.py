@@ -60,11 +60,6 @@ def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floa
     return changed
 
 
-def is_definite(matrix: Floats) -> bool:
-    """Tell whether a matrix, given by its lower triangle, is positive definite; overwrites it."""
-    return bool(lapack.dpotrf(matrix, lower=1, overwrite_a=1)[1] == 0)
-
-
 def factorise(matrix: Floats) -> Floats:
     """Return the lower Cholesky factor of a matrix given by its lower triangle.
 

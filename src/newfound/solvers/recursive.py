@@ -5,10 +5,12 @@ from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
-from newfound.solvers.cholesky import is_definite, regularised, solve
+from newfound.solvers.cholesky import regularised, solve
 from newfound.solvers.inverse import COMING_MARGIN, Inverse, fits_single
 from newfound.sums.blas import add_outer, norm, second_moment, times
-from newfound.sums.sums import Sums, with_room
+from newfound.sums.cross import with_room
+from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK, is_definite
+from newfound.sums.sums import Sums
 
 # Rows learned or forgotten between two measurements of the drift.
 CHECK_EVERY = 256
@@ -16,19 +18,9 @@ CHECK_EVERY = 256
 CHECK_OFFSET = 4
 # How often the drift right after a rebuild may grow before the next.
 DRIFT_GROWTH = 10.0
-# Share of the sum of squares by which sums may miss being positive definite when rows are taken
-# out. What rounding cost them when they were larger comes on top: it is not held against the rows.
-ROUNDING_SLACK = 1e-8
-
-
 # Of the sum of squares that was held since the last rebuild, what is so little that all is rebuilt
 # when no more is left: rounding is measured by what was carried.
 LITTLE = 1e-6
-
-OF_NO_DATA = (
-    "cannot forget these rows: without them the sums would be those of no data at all "
-    "(not positive definite), so they were not all taught; the model is left as it was"
-)
 
 
 class RecursiveSolver:
@@ -136,11 +128,11 @@ class RecursiveSolver:
             self._check_definite(X, remaining)
         self.discard()
 
-    def drop(self, places: Index) -> None:
+    def remove_classes(self, index: Index) -> None:
         """Take out the columns of classes that have no examples left."""
-        if self._inverse is not None and len(places):
-            self._weights = np.delete(self._weights, places, axis=0)
-            self._intercept = np.delete(self._intercept, places)
+        if self._inverse is not None and len(index):
+            self._weights = np.delete(self._weights, index, axis=0)
+            self._intercept = np.delete(self._intercept, index)
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""

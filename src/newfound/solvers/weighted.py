@@ -4,11 +4,11 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError, NotTaughtError
-from newfound.solvers.cholesky import Solution, is_definite, solve
-from newfound.solvers.recursive import OF_NO_DATA, ROUNDING_SLACK, RecursiveSolver
+from newfound.common.errors import InvalidInputError
+from newfound.solvers.cholesky import Solution, solve
+from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings
-from newfound.sums.blas import add_products, second_moment
+from newfound.sums.blas import add_products
 from newfound.sums.sums import Sums
 
 
@@ -105,7 +105,7 @@ class RebalancedSolver:
         """
         self.discard()
 
-    def drop(self, places: Index) -> None:
+    def remove_classes(self, index: Index) -> None:
         """Do nothing: vanished classes have no share in the sums, and no columns are held."""
 
     def discard(self) -> None:
@@ -145,23 +145,6 @@ class RebalancedSolver:
         )
         self._solution = solution
         return solution
-
-
-def check_removal(sums: Sums, X: Rows, index: Index) -> None:
-    """Raise NotTaughtError if rows cannot all have been taught as of the classes `index` says.
-
-    Where sums are held per class, those of each must stay the sums of some data.
-    """
-    for place in np.unique(index) if sums.per_class else ():
-        gram = sums.grams[place]
-        if gram.holds_rows:  # which, which are compared one by one
-            continue
-        left = -second_moment(X[index == place])
-        gram.add_to(left, 1.0)
-        slack = max(ROUNDING_SLACK * gram.trace + gram.rounding, np.finfo(np.float64).tiny)
-        left.ravel(order="K")[:: len(left) + 1] += slack
-        if not is_definite(left):
-            raise NotTaughtError(OF_NO_DATA)
 
 
 def solver_for(sums: Sums, settings: Settings) -> RecursiveSolver | RebalancedSolver:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Floats
 from newfound.common.errors import ModelFileError
 from newfound.common.limits import LONGEST_LABEL
-from newfound.solvers.cholesky import is_definite
-from newfound.solvers.recursive import ROUNDING_SLACK
 from newfound.sums.blas import add_products
 from newfound.sums.gram import ROUNDING_SHARE, Gram, total_gram
+from newfound.sums.removal import ROUNDING_SLACK, is_definite
 from newfound.sums.sums import Sums
 
 Tensors = dict[str, NDArray[Any]]

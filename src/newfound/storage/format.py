@@ -177,13 +177,13 @@ def _tensors(sums: Sums) -> dict[str, np.ndarray[Any, Any]]:
     width = sums.width
     packed = [lapack.dtrttp(each.total(), uplo="L")[0] for each in flushed]
     rows = [gram.rows if gram.holds_rows else np.zeros((0, width)) for gram in sums.grams]
-    cross, dropped = sums.cross_parts
+    cross, residue = sums.cross_parts
     # Rows that came as float32 are that still, to the last bit.
     held_as = np.float64 if sums.dtype is None else sums.dtype
     return {
         "counts": sums.counts,
         "cross": cross,
-        "cross_dropped": dropped,
+        "cross_dropped": residue,
         "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
         "gram_dropped": np.array([each.residue for each in flushed]).reshape(-1, width),
         "gram_folds": np.array([each.flushes for each in flushed], dtype=np.int64),
