@@ -67,7 +67,7 @@ def test_the_drift_of_a_single_class_is_watched_too() -> None:
     assert isinstance(solver, RecursiveSolver)
     inverse = solver._inverse
     assert inverse is not None
-    inverse.fold()
+    inverse.flush()
     inverse.matrix *= 1.001
     assert solver.drift() > 1e-4
 

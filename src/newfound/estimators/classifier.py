@@ -21,17 +21,13 @@ from newfound.features.vectors import Identity, made_by, same_extractor
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.simplex import project_on_simplex
 from newfound.selection.selector import Selector
+from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.grid import Candidates, warn_of_rounding
-from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
-from newfound.solvers.weighted import RebalancedSolver, solver_for
 from newfound.storage import format as file_format
 from newfound.sums.blas import times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.sums import Sums
-
-Solver = RecursiveSolver | RebalancedSolver
-
 
 # Rows of a question beyond which it is answered with a copy of the weights, while others learn.
 FEW_ROWS = 16

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from newfound.common.arrays import Index, Labels, Rows
-from newfound.solvers.recursive import RecursiveSolver
-from newfound.solvers.weighted import RebalancedSolver
+from newfound.solvers.base import Solver
 from newfound.sums.sums import Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
@@ -27,7 +26,7 @@ class Candidates:
 
     # put_off: while it is set, nothing is kept current; the next question rebuilds it.
 
-    def __init__(self, solvers: Sequence[RecursiveSolver | RebalancedSolver]) -> None:
+    def __init__(self, solvers: Sequence[Solver]) -> None:
         self.solvers = list(solvers)
         self.put_off = False
 
