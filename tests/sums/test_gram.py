@@ -21,21 +21,21 @@ def lower(matrix: NDArray[Any]) -> NDArray[Any]:
 
 @given(st.lists(st.floats(-1e15, 1e15), min_size=1, max_size=60))
 def test_add_exactly_keeps_what_float64_drops(terms: list[float]) -> None:
-    total, dropped = np.zeros(1), np.zeros(1)
+    total, residue = np.zeros(1), np.zeros(1)
     for term in terms:
-        add_exactly(total, dropped, np.array([term]))
+        add_exactly(total, residue, np.array([term]))
     exact = sum(map(Fraction, terms))
-    error = abs(Fraction(total[0]) + Fraction(dropped[0]) - exact)
+    error = abs(Fraction(total[0]) + Fraction(residue[0]) - exact)
     # Twice the working precision, relative to the largest partial sum.
     largest = max(abs(Fraction(term)) for term in terms) * len(terms)
     assert error <= largest * Fraction(1, 2**100)
-    assert total[0] == float(Fraction(total[0]) + Fraction(dropped[0]))
+    assert total[0] == float(Fraction(total[0]) + Fraction(residue[0]))
 
 
 def test_small_terms_are_not_lost_beside_large_ones() -> None:
-    total, dropped = np.array([1e16]), np.zeros(1)
+    total, residue = np.array([1e16]), np.zeros(1)
     for _ in range(1000):
-        add_exactly(total, dropped, np.ones(1))
+        add_exactly(total, residue, np.ones(1))
     assert total[0] == 1e16 + 1000
 
 

@@ -5,17 +5,22 @@ import numpy as np
 from newfound.common.arrays import Floats
 
 
-def add_exactly(total: Floats, dropped: Floats, term: Floats) -> None:
-    """Overwrite `total` and `dropped` so that their sum grows by `term`.
+def add_exactly(total: Floats, residue: Floats, term: Floats) -> None:
+    """Overwrite `total` and `residue` so that their sum grows by `term`.
 
-    `total` is the float64 nearest to the sum, `dropped` what that rounding leaves out: a sum in
-    twice the working precision (Knuth's two-sum).
+    `total` is the float64 nearest to the sum, and `residue` is what that rounding leaves out: a sum
+    in twice the working precision (Knuth's two-sum).
+
+    >>> total, residue = np.array([1e16]), np.zeros(1)
+    >>> add_exactly(total, residue, np.ones(1))
+    >>> total[0], residue[0]
+    (np.float64(1e+16), np.float64(1.0))
     """
     raised = total + term
     back = raised - total
-    error = (total - (raised - back)) + (term - back) + dropped
+    error = (total - (raised - back)) + (term - back) + residue
     np.add(raised, error, out=total)
-    np.subtract(error, total - raised, out=dropped)
+    np.subtract(error, total - raised, out=residue)
 
 
 def split(X: Floats) -> tuple[Floats, Floats]:
