@@ -156,7 +156,7 @@ def test_a_feature_left_at_less_than_nothing_leaves_no_residue() -> None:
     rng = np.random.default_rng(0)
     left = []
     for _ in range(200):
-        X = np.concatenate([rng.normal(size=(40, 1)), 1e-6 * rng.normal(size=(40, 1))])
+        X = np.concatenate([rng.normal(size=(40, 1)), 1e-8 * rng.normal(size=(40, 1))])
         gram = Gram(1)
         gram.add(X)
         for start in range(0, 80, 20):

@@ -180,9 +180,10 @@ class RecursiveSolver:
         self._carry(identity, single and fits_single(identity.diagonal()))
 
     def _carry(self, matrix: Floats, single: bool) -> Inverse:
-        """Take over a new inverse; last, for it says that the rest is there."""
-        self._inverse = inverse = Inverse(matrix, np.float32 if single else np.float64)
+        """Take over a new inverse, for which all else is in place already."""
+        inverse = Inverse(matrix, np.float32 if single else np.float64)
         self._watch.restart(inverse.limits)
+        self._inverse = inverse  # last, for it says that the rest is there
         return inverse
 
     def _current(self) -> Inverse:

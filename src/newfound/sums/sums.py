@@ -1,4 +1,4 @@
-"""The sums that hold everything taught: gram, cross, counts and labels; the only truth."""
+"""The sums that hold everything taught."""
 
 import copy
 from collections.abc import Callable, Hashable
@@ -27,7 +27,7 @@ FEW_ROWS = 64
 class Sums:
     """Sums over labelled rows: add, remove, merge; order and grouping never matter.
 
-    Adding, removing, dropping and renaming first do all that can fail, so that a row is either in
+    Adding, removing and renaming first do all that can fail, so that a row is either in
     all the sums or in none. Merging does not: merge into a copy.
 
     Parameters
