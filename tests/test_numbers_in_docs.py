@@ -9,7 +9,7 @@ from newfound.common.files import DIGEST_BYTES
 from newfound.features import Extractor, Pixels
 from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
-from newfound.solvers.recursive import CHECK_EVERY, DRIFT_GROWTH
+from newfound.solvers.watch import CHECK_EVERY
 from newfound.sums.gram import BLOCK_ROWS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -28,7 +28,10 @@ def power(number: float) -> str:
         ("mathematics.md", f"Rows wait until {BLOCK_ROWS} of them can be added by one pass"),
         ("mathematics.md", f"That leaves N = n / {BLOCK_ROWS} additions"),
         ("solver.md", f"every {CHECK_EVERY} rows learned or forgotten"),
-        ("solver.md", f"{power(DOUBLE.drift)}, or {IN_WORDS[DRIFT_GROWTH]} times what the same"),
+        (
+            "solver.md",
+            f"{power(DOUBLE.drift)}, or {IN_WORDS[DOUBLE.drift_growth]} times what the same",
+        ),
         ("solver.md", f"If the drift passes {power(SINGLE.drift)} there"),
         (
             "solver.md",

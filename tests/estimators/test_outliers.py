@@ -102,17 +102,17 @@ def test_whatever_was_taught_can_be_forgotten_in_any_order(
     assert not hasattr(model, "n_features_in_")
 
 
-def test_the_peak_is_the_largest_sum_of_squares_that_was_folded() -> None:
+def test_the_peak_is_the_largest_sum_of_squares_that_was_flushed() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 3))
     gram = Gram(3)
     gram.add(rows)
     most = float(np.vdot(rows, rows))
-    gram.remove(rows[:30])
+    gram.prepare_removal(rows[:30])()
     gram.add(1e6 * rows[:1])
-    gram.remove(1e6 * rows[:1])  # it waited, and left to the last bit
+    gram.prepare_removal(1e6 * rows[:1])()  # it waited, and left to the last bit
     assert gram.peak == pytest.approx(most, rel=1e-14)
-    assert copy.deepcopy(gram).peak == gram.settled().peak == gram.peak
+    assert copy.deepcopy(gram).peak == gram.flush().peak == gram.peak
     other = Gram(3)
     other.add(rows)
     other.merge(gram)

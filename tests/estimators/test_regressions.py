@@ -19,7 +19,7 @@ import newfound
 from newfound import IncrementalRidgeClassifier, ModelFileError
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
-from newfound.sums import gram, sums
+from newfound.sums import cross, exact, triangles
 from newfound.sums.gram import Gram
 from tests.streams import assert_same_scores
 
@@ -67,7 +67,7 @@ def test_the_drift_of_a_single_class_is_watched_too() -> None:
     assert isinstance(solver, RecursiveSolver)
     inverse = solver._inverse
     assert inverse is not None
-    inverse.fold()
+    inverse.flush()
     inverse.matrix *= 1.001
     assert solver.drift() > 1e-4
 
@@ -257,21 +257,23 @@ def test_a_failure_in_the_second_class_leaves_the_first_alone(
         assert state(model, tmp_path) == before
 
 
-def test_a_failure_while_folding_leaves_the_sums_whole(
+def test_a_failure_while_flushing_leaves_the_sums_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = IncrementalRidgeClassifier().fit(X, Y)
     for i in range(32):
         model.partial_fit(X[i : i + 1], Y[i : i + 1])
-    model._sums.grams[0].folds = 4  # so that a strip is due to be settled
+    flushed = model._sums.grams[0].flushed
+    assert flushed is not None
+    flushed.flushes = 4  # so that a strip of columns is due to be moved
     before = state(copy.deepcopy(model), tmp_path)
 
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    for what in ("add_exactly", "settle", "room_for"):
+    for where, what in ((triangles, "add_exactly"), (np, "tril"), (triangles, "room_for")):
         with monkeypatch.context() as patch:
-            patch.setattr(gram, what, fail)
+            patch.setattr(where, what, fail)
             with pytest.raises(MemoryError):
                 model.partial_fit(X[32:33], Y[32:33])
             with pytest.raises(MemoryError):
@@ -288,7 +290,7 @@ def test_a_failure_while_two_classes_become_one_leaves_both(
     before = state(model, tmp_path)
     for failing in (1, 2, 3, 4):
         calls: list[Any] = []
-        original = gram.add_exactly
+        original = exact.add_exactly
 
         def fail_later(
             *parts: Any, calls: Any = calls, failing: int = failing, original: Any = original
@@ -299,8 +301,8 @@ def test_a_failure_while_two_classes_become_one_leaves_both(
             original(*parts)
 
         with monkeypatch.context() as patch:
-            patch.setattr(gram, "add_exactly", fail_later)
-            patch.setattr(sums, "add_exactly", fail_later)
+            patch.setattr(triangles, "add_exactly", fail_later)
+            patch.setattr(cross, "add_exactly", fail_later)
             with pytest.raises(MemoryError):
                 model.rename_class("a", "b")
         assert state(model, tmp_path) == before

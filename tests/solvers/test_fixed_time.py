@@ -8,9 +8,9 @@ import pytest
 from scipy.linalg import lapack
 
 from newfound import IncrementalRidgeClassifier
-from newfound.solvers.inverse import PENDING_ROWS
-from newfound.solvers.recursive import RecursiveSolver
-from newfound.sums.gram import BLOCK_ROWS, Gram
+from newfound.sums.gram import BLOCK_ROWS
+from newfound.sums.sums import Sums
+from newfound.sums.triangles import Triangles
 
 WIDTH, CLASSES = 48, 6
 CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")
@@ -67,28 +67,21 @@ def test_rebalanced_questions_factorise_once_each(calls: Counter[str]) -> None:
 
 
 def test_the_rows_kept_are_bounded() -> None:
-    model = IncrementalRidgeClassifier()
-    most = 0
-    for seed in range(20):
-        stream(model, 50, seed)
-        (gram,) = model._sums.grams
-        most = max(most, len(gram.rows))
-    solver = model._solver
-    assert isinstance(solver, RecursiveSolver)
-    inverse = solver._inverse
-    assert inverse is not None
-    assert most <= BLOCK_ROWS
-    assert len(inverse.pending) == PENDING_ROWS[np.dtype(np.float64)]
+    rng, sums = np.random.default_rng(0), Sums(WIDTH)
+    for label in rng.integers(0, CLASSES, 1000):
+        sums.add(rng.normal(size=(1, WIDTH)), *sums.locate(np.array([label])))
+        (gram,) = sums.grams
+        assert gram.buffer.capacity <= BLOCK_ROWS
 
 
 def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    folds: list[int] = []
-    original = Gram._prepare_fold
+    flushes: list[int] = []
+    original = Triangles.prepare
 
-    def counting(self: Gram, X: Any, *arguments: Any) -> Any:
-        folds.append(len(X))
-        return original(self, X, *arguments)
+    def counting(self: Triangles, X: Any) -> Any:
+        flushes.append(len(X))
+        return original(self, X)
 
-    monkeypatch.setattr(Gram, "_prepare_fold", counting)
+    monkeypatch.setattr(Triangles, "prepare", counting)
     stream(IncrementalRidgeClassifier(), 50 * BLOCK_ROWS + 1, seed=0)
-    assert folds == [BLOCK_ROWS] * 50
+    assert flushes == [BLOCK_ROWS] * 50

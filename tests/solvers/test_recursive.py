@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from newfound import IncrementalRidgeClassifier
 from newfound.solvers.cholesky import factorise
 from newfound.solvers.inverse import LIMITS
-from newfound.solvers.recursive import CHECK_EVERY, RecursiveSolver
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.watch import CHECK_EVERY
 from newfound.sums.sums import Sums
 from tests import oracles
 
@@ -28,8 +29,9 @@ class Taught:
 
     def forget(self, X: NDArray[Any], y: NDArray[Any]) -> None:
         index, _ = self.sums.locate(y)
+        remove = self.sums.prepare_removal(X, index)
         self.solver.forget(X, index)
-        self.solver.drop(self.sums.remove(X, index))
+        self.solver.remove_classes(remove())
 
 
 def sample(rows: int, width: int, classes: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -86,7 +88,7 @@ def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     error = 1e-7
     inverse = both.solver._inverse
     assert inverse is not None
-    inverse.fold()
+    inverse.flush()
     part = inverse.matrix if what == "inverse" else both.solver._weights
     part *= 1 + error
     assert error / 30 < both.solver.drift() < error * 30

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier
+from newfound.sums.gram import BLOCK_ROWS
+from newfound.sums.sums import Sums
 from tests import oracles
 from tests.streams import assert_same_scores, by_label
 
@@ -64,15 +66,16 @@ def test_the_papers_weights_differ_by_a_factor_on_the_penalty() -> None:
 def test_examples_are_held_as_they_are_up_to_half_the_width_and_then_summed() -> None:
     rng = np.random.default_rng(0)
     width = 200
-    model = IncrementalRidgeClassifier(class_weight="balanced")
-    model.partial_fit(rng.normal(size=(width // 2, width)), ["few"] * (width // 2))
-    (gram,) = model._sums.grams
-    assert gram.matrix is None
-    assert gram.nbytes <= 8 * width * width / 2
+    few = np.array(["few"] * (width // 2))
+    sums = Sums.of(rng.normal(size=(len(few), width)), few, per_class=True)
+    (gram,) = sums.grams
+    assert gram.holds_rows
+    assert gram.buffer.capacity <= width // 2
     for _ in range(200):
-        model.partial_fit(rng.normal(size=(1, width)), ["few"])
-    assert gram.matrix is not None
-    assert gram.nbytes < 8 * width * width * 1.2
+        sums.add(rng.normal(size=(1, width)), *sums.locate(few[:1]))
+    assert gram.flushed is not None
+    assert gram.flushed.store.size == width * width
+    assert gram.buffer.capacity == BLOCK_ROWS
 
 
 def test_forgetting_a_class_equals_never_having_met_it() -> None:

@@ -19,19 +19,15 @@ from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.representation import Representation
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.simplex import project_on_simplex
+from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.grid import Candidates, warn_of_rounding
-from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
-from newfound.solvers.weighted import RebalancedSolver, solver_for
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.sums.blas import times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.sums import Sums
 from newfound.sums.view import SumsView
-
-Solver = RecursiveSolver | RebalancedSolver
-
 
 # Rows of a question beyond which it is answered with a copy of the weights, while others learn.
 FEW_ROWS = 16
@@ -339,7 +335,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return self._reset_if_empty()
 
     def _drop_class(self, index: int) -> None:
-        self._sums.drop(np.array([index]))
+        self._sums.remove_classes(np.array([index]))
         self._derived.candidates.discard()
 
     @locked
@@ -760,11 +756,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.fit([[0.0, 1.0], [1.0, 0.0]], ["cup", "mug"]).kept_rows("mug")
         array([[1., 0.]])
         """
-        sums = self._taught()
-        gram = sums.grams[sums.position(label) if sums.per_class else 0]
-        if sums.per_class and gram.matrix is None:
-            return gram.waiting_rows.copy()
-        return np.zeros((0, sums.width))
+        return self._taught().rows_of(label)
 
     @property
     @locked

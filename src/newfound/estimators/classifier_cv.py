@@ -10,11 +10,12 @@ from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import locked
-from newfound.estimators.classifier import IncrementalRidgeClassifier, Solver
+from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.holdout import HeldBack
 from newfound.selection.rules import Choice
 from newfound.selection.selector import ALL_ALIKE, Selector, right_answers
+from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.grid import Candidates
 from newfound.solvers.settings import (
     ClassWeight,
@@ -22,7 +23,6 @@ from newfound.solvers.settings import (
     Settings,
     checked_selection_settings,
 )
-from newfound.solvers.weighted import check_removal, solver_for
 from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
 from newfound.sums.labels import as_labels
@@ -523,7 +523,6 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         sums = copy.deepcopy(self._sums)
         sums.add(others, *sums.locate(labels))
         remove = sums.prepare_removal(rows, index)
-        check_removal(sums, rows, index)
         self._make_candidates(sums, settings).solvers[0].forget(rows, index)
         remove()
         self._sums = sums

@@ -9,10 +9,9 @@ from newfound.heads.recoding import recoding_factors
 from newfound.selection.holdout import HeldBack
 from newfound.selection.rules import nearness, what_if_rule
 from newfound.selection.what_if import Basis, Pretence, accuracies, pretended_scores
+from newfound.solvers.base import Solver
 from newfound.solvers.grid import Candidates
-from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight
-from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.blas import products
 
 # The largest count that is pretended: a class seen more often is not rare, whatever the others are.
@@ -161,7 +160,7 @@ class Work:
         self,
         scenario: list[int],
         rung: float,
-        solver: RecursiveSolver | RebalancedSolver,
+        solver: Solver,
         basis: Basis,
         places: Index,
         columns: dict[tuple[float, int], int],

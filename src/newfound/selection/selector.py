@@ -11,10 +11,9 @@ from newfound.selection.holdout import HeldBack
 from newfound.selection.progressive import Progress
 from newfound.selection.rules import Choice, first_best, nearest, paper_rule
 from newfound.selection.schedule import Key, Occasion, Schedule, Work
+from newfound.solvers.base import Solver
 from newfound.solvers.grid import Candidates
-from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import SelectionSettings
-from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.sums import Sums
 
 # Penalties tried by default, in mean squares of a feature.
@@ -297,7 +296,7 @@ class Selector:
 
 
 def right_answers(
-    solver: RecursiveSolver | RebalancedSolver,
+    solver: Solver,
     X: Rows,
     truth: Index,
     recodings: tuple[float, ...],

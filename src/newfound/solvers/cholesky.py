@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Floats
+from newfound.sums.blas import diagonal_of
 
 
 class Solution(NamedTuple):
@@ -56,13 +57,8 @@ def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floa
     """Overwrite the lower triangle of `gram` with gram - mass mean mean' + penalty I; return it."""
     changed: Floats = blas.dsyr(-float(mass), mean, a=gram, lower=1, overwrite_a=1)
     # Last, so that it is not lost beside large means.
-    changed.ravel(order="K")[:: len(gram) + 1] += penalty
+    diagonal_of(changed)[:] += penalty
     return changed
-
-
-def is_definite(matrix: Floats) -> bool:
-    """Tell whether a matrix, given by its lower triangle, is positive definite; overwrites it."""
-    return bool(lapack.dpotrf(matrix, lower=1, overwrite_a=1)[1] == 0)
 
 
 def factorise(matrix: Floats) -> Floats:

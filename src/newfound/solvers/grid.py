@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from newfound.common.arrays import Index, Labels, Rows
-from newfound.solvers.recursive import RecursiveSolver
-from newfound.solvers.weighted import RebalancedSolver, check_removal
+from newfound.solvers.base import Solver
 from newfound.sums.sums import Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
@@ -25,7 +24,7 @@ class Candidates:
         On the same sums, by rising penalty.
     """
 
-    def __init__(self, solvers: Sequence[RecursiveSolver | RebalancedSolver]) -> None:
+    def __init__(self, solvers: Sequence[Solver]) -> None:
         self.solvers = list(solvers)
 
     @property
@@ -48,7 +47,6 @@ class Candidates:
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
-        check_removal(self.sums, X, index)
         try:
             for solver in self.solvers:
                 solver.forget(X, index)
@@ -60,7 +58,7 @@ class Candidates:
     def drop(self, places: Index) -> None:
         """Take out the columns of classes that have no examples left."""
         for solver in self.solvers:
-            solver.drop(places)
+            solver.remove_classes(places)
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""

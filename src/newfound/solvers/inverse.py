@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from newfound.common.arrays import Floats
+from newfound.common.arrays import Floats, Rows
 
 # Changes by one row wait until this many can be made by one pass over the matrix. More would cost
 # float64 a longer pass, and hardly save any: 16 are bound by arithmetic already.
@@ -35,22 +35,27 @@ class Limits(NamedTuple):
     stiff_pivot: float  # beyond, what is derived from the inverse needs refining
     smallest_pivot: float  # below, taking a row out is refused
     drift: float  # that is always left alone
+    drift_growth: float  # how often the drift right after a rebuild may grow before the next
 
 
 LIMITS = {
-    np.dtype(np.float64): Limits(1e10, 1e5, 1e-3, 1e-10),
-    np.dtype(np.float32): Limits(1e5, 1e4, 1e-1, 1e-4),
+    np.dtype(np.float64): Limits(1e10, 1e5, 1e-3, 1e-10, 10.0),
+    np.dtype(np.float32): Limits(1e5, 1e4, 1e-1, 1e-4, 0.0),
 }
 
 
-def fits_single(diagonal: Floats) -> bool:
+def fits_single(diagonal: Floats, squares: Floats | float = 0.0) -> bool:
     """Tell whether an inverse with such a diagonal, shape (d,), can be carried in float32.
+
+    It cannot where the leverage of a usual row, whose features have these `squares`, shape (d,),
+    would be made of rounding errors.
 
     >>> fits_single(np.array([1.0, 1e-3])), fits_single(np.array([1.0, 1e-44]))
     (True, False)
     """
     least, most = SINGLE_RANGE
-    return bool(least < diagonal.min() and diagonal.max() < most)
+    rounding = np.finfo(np.float32).eps * float(np.sum(squares * diagonal))
+    return bool(least < diagonal.min() and diagonal.max() < most and COMING_MARGIN * rounding < 1)
 
 
 class Inverse:
@@ -76,7 +81,7 @@ class Inverse:
 
     # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
     # diagonal: of matrix, at hand; not negative, whatever rounding did. largest: in it.
-    # is_at_home: whether its numbers are within the range of its precision.
+    # is_in_range: whether its numbers are within the range of its precision.
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
@@ -92,6 +97,10 @@ class Inverse:
         """Whether it may be changed, and is not mapped read-only from a file."""
         return bool(self.matrix.flags.writeable and self.pending.flags.writeable)
 
+    def suits(self, X: Rows) -> bool:
+        """Tell whether its precision will do for rows such as `X`."""
+        return not self.is_single or (X.dtype == np.float32 and self.is_in_range)
+
     def times(self, columns: Floats) -> Floats:
         """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
         columns = columns.astype(self.matrix.dtype, copy=False)
@@ -101,8 +110,8 @@ class Inverse:
             pending = self.pending[: self.waiting]
             if columns.ndim == 1:
                 gemv = blas.sgemv if self.is_single else blas.dgemv
-                shares = gemv(-1.0, pending.T, columns, trans=1)
-                product = gemv(1.0, pending.T, shares, beta=1.0, y=product, overwrite_y=1)
+                factors = gemv(-1.0, pending.T, columns, trans=1)
+                product = gemv(1.0, pending.T, factors, beta=1.0, y=product, overwrite_y=1)
             else:
                 product -= pending.T @ (pending @ columns)
         return product.astype(np.float64, copy=False)
@@ -129,7 +138,7 @@ class Inverse:
         np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
         self.waiting += 1
         if self.waiting == len(self.pending):
-            self.fold()
+            self.flush()
         return product, pivot
 
     def change(self, Z: Floats, sign: int) -> tuple[Floats, Floats] | None:
@@ -138,7 +147,7 @@ class Inverse:
         R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T, of the old A^-1; the new one is
         A^-1 - sign V V'.
         """
-        self.fold()
+        self.flush()
         product = self.times(Z.T)
         factor, failed = lapack.dpotrf(np.eye(len(Z)) + sign * (Z @ product), lower=1)
         if failed or not self._is_safe(Z, factor, sign):
@@ -147,7 +156,7 @@ class Inverse:
         self._subtract(gain.T.astype(self.matrix.dtype), sign)
         return gain, factor
 
-    def fold(self) -> None:
+    def flush(self) -> None:
         """Make all changes that wait."""
         if self.waiting:
             self._subtract(self.pending[: self.waiting], 1)
@@ -161,7 +170,7 @@ class Inverse:
     def _note_diagonal(self) -> None:
         self.diagonal = np.abs(self.matrix.diagonal().astype(np.float64))
         self.largest = float(self.diagonal.max())
-        self.is_at_home = not self.is_single or fits_single(self.diagonal)
+        self.is_in_range = not self.is_single or fits_single(self.diagonal)
 
     def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
         """Tell whether pivots are neither extreme nor made of rounding errors."""

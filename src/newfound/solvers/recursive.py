@@ -5,31 +5,13 @@ from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
-from newfound.solvers.cholesky import is_definite, regularised, solve
-from newfound.solvers.inverse import COMING_MARGIN, Inverse, fits_single
-from newfound.sums.blas import add_outer, norm, times
-from newfound.sums.gram import second_moment
-from newfound.sums.sums import Sums, with_room
-
-# Rows learned or forgotten between two measurements of the drift.
-CHECK_EVERY = 256
-# Where among them: not in a step that also folds rows into the inverse or into the sums.
-CHECK_OFFSET = 4
-# How often the drift right after a rebuild may grow before the next.
-DRIFT_GROWTH = 10.0
-# Share of the sum of squares by which sums may miss being positive definite when rows are taken
-# out. What rounding cost them when they were larger comes on top: it is not held against the rows.
-ROUNDING_SLACK = 1e-8
-
-
-# Of the sum of squares that was held since the last rebuild, what is so little that all is rebuilt
-# when no more is left: rounding is measured by what was carried.
-LITTLE = 1e-6
-
-OF_NO_DATA = (
-    "cannot forget these rows: without them the sums would be those of no data at all "
-    "(not positive definite), so they were not all taught; the model is left as it was"
-)
+from newfound.solvers.cholesky import regularised, solve
+from newfound.solvers.inverse import LIMITS, Inverse, fits_single
+from newfound.solvers.watch import Watch
+from newfound.sums.blas import add_outer, norm, second_moment, times
+from newfound.sums.cross import with_room
+from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK, is_definite
+from newfound.sums.sums import Sums
 
 
 class RecursiveSolver:
@@ -54,6 +36,8 @@ class RecursiveSolver:
     # _intercept: target_mean - W' mean, or zeros without an intercept.
     # _mean: of the rows, or zeros without an intercept.
     # All four belong to the same rows as the sums do, except inside `learn` and `forget`.
+    # _watch: says when they are no longer good enough.
+    # _single_failed: whether float32 has drifted too far, so that all is carried in float64.
 
     def __init__(self, sums: Sums, penalty: float, fit_intercept: bool) -> None:
         self.sums = sums
@@ -64,12 +48,7 @@ class RecursiveSolver:
         self._weights = np.zeros((0, 0))
         self._intercept = np.zeros(0)
         self._mean = np.zeros(0)
-        self._unchecked = 0
-        self._drift_floor = 0.0
-        self._most_held = 0.0
-        self._since_stiff: int | None = None
-        self._is_rough = False
-        self._inverse_next = False
+        self._watch = Watch(sums.width, LIMITS[np.dtype(np.float64)])
         self._single_failed = False
         self._probes = np.random.default_rng(0)
 
@@ -107,20 +86,18 @@ class RecursiveSolver:
         """
         if not self.sums.total:
             self._start(X)
-        if self._inverse is None or self._rebuild_is_cheaper(X) or not self._is_writeable():
+        inverse = self._inverse
+        if inverse is None or self._rebuild_is_cheaper(X) or not self._is_writeable():
             self.discard()
             return
-        if self._inverse.is_single and not (X.dtype == np.float32 and self._inverse.is_at_home):
+        if not inverse.suits(X):
             self.rebuild(single=False)
         if self.sums.total:
-            self._watch(len(X))
-        if len(labels) > len(self._intercept):
-            self._weights = with_room(self._weights, len(labels))
-            self._intercept = np.pad(self._intercept, (0, len(labels) - len(self._intercept)))
+            self._mend_drift(len(X))
+        self._add_classes(len(labels))
         one = len(X) == 1
         if not (self._learn_row(X, int(index[0])) if one else self._change(X, index, sign=1)):
-            self._single_failed = self._inverse.is_single or self._single_failed
-            self.discard()
+            self._fail()
 
     def forget(self, X: Rows, index: Index) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -129,23 +106,23 @@ class RecursiveSolver:
         """
         remaining = self.sums.total - len(X)
         small = self._is_writeable() and not self._rebuild_is_cheaper(X)
-        if remaining and small and not self._little_would_be_left(X):
-            self._watch(len(X))
+        if remaining and small and not self._leaves_little(X):
+            self._mend_drift(len(X))
             if self._change(X, index, sign=-1):
                 return
         if remaining:
             self._check_definite(X, remaining)
         self.discard()
 
-    def drop(self, places: Index) -> None:
+    def remove_classes(self, index: Index) -> None:
         """Take out the columns of classes that have no examples left."""
-        if self._inverse is not None and len(places):
-            self._weights = np.delete(self._weights, places, axis=0)
-            self._intercept = np.delete(self._intercept, places)
+        if self._inverse is not None and len(index):
+            self._weights = np.delete(self._weights, index, axis=0)
+            self._intercept = np.delete(self._intercept, index)
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
-        self._inverse, self._is_rough = None, False
+        self._inverse = None
 
     def drift(self) -> float:
         """Measure how far the carried weights and inverse are from what the sums say.
@@ -184,39 +161,36 @@ class RecursiveSolver:
         solution = solve(gram, sums.cross, self.masses, self.penalty, self.fit_intercept)
         matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
         if single is None:
-            # Not if the leverage of a usual row would be made of rounding errors.
-            rounding = np.finfo(np.float32).eps * (squares @ matrix.diagonal())
-            bearable = COMING_MARGIN * rounding < 1
-            fits = fits_single(matrix.diagonal())
-            single = sums.dtype == np.float32 and bearable and fits
-            single = single and not self._single_failed
+            single = sums.dtype == np.float32 and not self._single_failed
+            single = single and fits_single(matrix.diagonal(), squares)
         self._weights = np.ascontiguousarray(solution.weights.T)
         self._intercept, self._mean = solution.intercept, solution.mean
-        # Last, for it says that the rest is there.
-        self._inverse = Inverse(matrix, np.float32 if single else np.float64)
+        inverse = self._carry(matrix, single)
         self.rebuilds += 1
-        self._unchecked, self._since_stiff, self._is_rough = CHECK_OFFSET, None, False
-        self._most_held = 0.0
-        self._drift_floor = self.drift()
-        return self._inverse
+        self._watch.floor = self.drift()
+        return inverse
 
     def _start(self, X: Rows) -> None:
         """Derive everything from no rows at all, in the precision of the first that come."""
         width = self.sums.width
         identity = np.asfortranarray(np.eye(width) / self.penalty)
         single = X.dtype == np.float32 and not self._single_failed
-        single = single and fits_single(identity.diagonal())
-        self._inverse = Inverse(identity, np.float32 if single else np.float64)
         self._weights, self._intercept = np.zeros((0, width)), np.zeros(0)
         self._mean = np.zeros(width)
-        self._unchecked, self._drift_floor, self._most_held = CHECK_OFFSET, 0.0, 0.0
-        self._since_stiff, self._is_rough = None, False
+        self._carry(identity, single and fits_single(identity.diagonal()))
+
+    def _carry(self, matrix: Floats, single: bool) -> Inverse:
+        """Take over a new inverse, for which all else is in place already."""
+        inverse = Inverse(matrix, np.float32 if single else np.float64)
+        self._watch.restart(inverse.limits)
+        self._inverse = inverse  # last, for it says that the rest is there
+        return inverse
 
     def _current(self) -> Inverse:
         """Return the inverse, with weights that are as good as the sums."""
         if self._inverse is None:
             return self.rebuild()
-        if self._is_rough:
+        if self._watch.is_rough:
             self._refine()
         return self._inverse
 
@@ -229,7 +203,13 @@ class RecursiveSolver:
         self._mean = self._sums_mean()
         if self.fit_intercept:
             self._intercept = sums.counts / sums.total - self._mean @ W
-        self._is_rough = False
+        self._watch.is_rough = False
+
+    def _add_classes(self, size: int) -> None:
+        """Add zero columns for classes that are new, so that there are `size` of them."""
+        if size > len(self._intercept):
+            self._weights = with_room(self._weights, size)
+            self._intercept = np.pad(self._intercept, (0, size - len(self._intercept)))
 
     def _sums_mean(self) -> Floats:
         if not self.fit_intercept:
@@ -259,42 +239,28 @@ class RecursiveSolver:
         # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
         return len(X) > 1 and 3 * len(X) > self.sums.width
 
-    def _little_would_be_left(self, X: Rows) -> bool:
-        """Tell whether errors, small beside all that is held, would be large beside the rest."""
+    def _leaves_little(self, X: Rows) -> bool:
         held = sum(gram.trace for gram in self.sums.grams)
-        self._most_held = max(self._most_held, held)
         squares = np.einsum("ij,ij->", X, X, dtype=np.float64)
-        return bool(held - squares <= LITTLE * self._most_held)
+        return self._watch.leaves_little(held, float(squares))
 
-    def _watch(self, coming: int) -> None:
+    def _mend_drift(self, coming: int) -> None:
         """Before rows come or go: rebuild if what is carried is no longer good enough."""
-        inverse = self._current()
-        if self._since_stiff is not None:
-            # Stiff changes leave errors in the inverse that no later change mends. Weights are
-            # refined meanwhile; once d rows have come without another, all is rebuilt.
-            self._since_stiff += coming
-            if self._since_stiff > self.sums.width:
-                self.rebuild()
-            return
-        self._unchecked += coming
-        if self._unchecked < CHECK_EVERY:
-            return
-        self._unchecked = 0
-        # Weights and inverse by turns, so that no step waits for both.
-        of_inverse = self._inverse_next and not inverse.is_single
-        drift = self._drift_of_inverse() if of_inverse else self._drift_of_weights()
-        self._inverse_next = not self._inverse_next
-        # On badly conditioned sums no solver does much better than right after a rebuild.
-        floor = 0.0 if inverse.is_single else DRIFT_GROWTH * self._drift_floor
-        if drift > max(inverse.limits.drift, floor):
-            self._single_failed = inverse.is_single or self._single_failed
+        inverse, watch = self._current(), self._watch
+        watch.count(coming)
+        if watch.is_recovered:
             self.rebuild()
+        elif watch.is_due:
+            of_inverse = watch.turn and not inverse.is_single
+            drift = self._drift_of_inverse() if of_inverse else self._drift_of_weights()
+            if watch.asks_for_rebuild(drift):
+                self._fail()
+                self.rebuild()
 
-    def _note_pivot(self, pivot: float) -> None:
-        assert self._inverse is not None
-        if pivot > self._inverse.limits.stiff_pivot:
-            self._since_stiff = 0
-        self._is_rough = self._since_stiff is not None
+    def _fail(self) -> None:
+        """Discard all, for it is no good; if float32 was, it is not tried again."""
+        self._single_failed |= self._inverse is not None and self._inverse.is_single
+        self.discard()
 
     def _check_definite(self, X: Rows, remaining: int) -> None:
         gram = self.sums.gram
@@ -328,7 +294,7 @@ class RecursiveSolver:
         if self.fit_intercept:
             self._mean = self._mean + z / after
             self._intercept = self._intercept + error / after - (self._mean @ gain) * step
-        self._note_pivot(pivot)
+        self._watch.note(pivot)
         return True
 
     def _change(self, X: Rows, index: Index, sign: int) -> bool:
@@ -357,7 +323,7 @@ class RecursiveSolver:
             return False
         gain, factor = changed
         pivot = float(max(1.0, factor.diagonal().max() ** 2, factor.diagonal().min() ** -2))
-        self._note_pivot(pivot)
+        self._watch.note(pivot)
         step = blas.dtrsm(sign, factor, E, lower=1)
         weights += gain @ step
         if self.fit_intercept:

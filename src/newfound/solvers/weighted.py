@@ -4,11 +4,9 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError, NotTaughtError
-from newfound.solvers.cholesky import Solution, is_definite, solve
-from newfound.solvers.recursive import OF_NO_DATA, ROUNDING_SLACK, RecursiveSolver
-from newfound.solvers.settings import ClassWeight, Settings
-from newfound.sums.gram import add_products, second_moment
+from newfound.solvers.cholesky import Solution, solve
+from newfound.solvers.settings import ClassWeight
+from newfound.sums.blas import add_products
 from newfound.sums.sums import Sums
 
 
@@ -18,13 +16,13 @@ class RebalancedSolver:
     Solves (sum_t w_t G_t + penalty I) W = B diag(w), centred for the intercept, with G_t the Gram
     of class t. `"balanced"` is w_t = n / (T n_t); a mapping gives w_t by label, 1 where it is
     silent. Learning a row changes the sum of the G_t by one rank-one term and, for "balanced",
-    the share of one class, O(d^2); the next question factorises it, O(d^3 / 3 + d^2 T). Neither
+    the weight of one class, O(d^2); the next question factorises it, O(d^3 / 3 + d^2 T). Neither
     depends on how many examples were seen.
 
     Equivalent to scikit-learn's `Ridge` on one-hot targets with `sample_weight=w[y]`.
     """
 
-    # _spread: sum_t share_t G_t, in its lower triangle; share_t is 1 / n_t for "balanced" (the
+    # _weighted_gram: sum_t c_t G_t, in its lower triangle; c_t is 1 / n_t for "balanced" (the
     #     common factor n / T is left out: it changes with every row) and w_t for a mapping.
     #     None: to be added up anew, as it is every `width` changes, lest rounding add up.
     # _solution: of the present sums. None: to be solved for.
@@ -40,7 +38,7 @@ class RebalancedSolver:
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
-        self._spread: Floats | None = None
+        self._weighted_gram: Floats | None = None
         self._solution: Solution | None = None
         self._changes = 0
 
@@ -49,9 +47,9 @@ class RebalancedSolver:
         """What each class weighs in the sums, shape (T,): w_t n_t."""
         counts = self.sums.counts
         if isinstance(self.class_weight, str):
-            # Not counts * shares: rounding would keep equal masses from being exactly equal.
+            # Not counts times weights: rounding would keep equal masses from being exactly equal.
             return np.where(counts > 0, self._scale(), 0.0)
-        return counts * self._shares(counts, self.sums.labels)
+        return counts * self._class_weights(counts, self.sums.labels)
 
     @property
     def weights(self) -> Floats:
@@ -83,19 +81,18 @@ class RebalancedSolver:
         """
         self._solution = None
         self._changes += 1
-        spread = self._spread
-        if spread is None or not spread.flags.writeable or self._changes > self.sums.width:
-            self._spread = None
+        weighted, grams = self._weighted_gram, self.sums.grams
+        if weighted is None or not weighted.flags.writeable or self._changes > self.sums.width:
+            self._weighted_gram = None
             return
-        grams = self.sums.grams
         counts = np.zeros(len(labels), dtype=np.int64)
         counts[: len(grams)] = self.sums.counts
-        old = self._shares(counts, labels)
-        new = self._shares(counts + np.bincount(index, minlength=len(labels)), labels)
-        for place in np.unique(index):
-            if place < len(grams) and new[place] != old[place]:
-                grams[place].add_to(spread, new[place] - old[place])
-            add_products(spread, X[index == place], new[place], lower=True)
+        old = self._class_weights(counts, labels)
+        new = self._class_weights(counts + np.bincount(index, minlength=len(labels)), labels)
+        for each in np.unique(index):
+            if each < len(grams) and new[each] != old[each]:
+                grams[each].add_to(weighted, new[each] - old[each])
+            add_products(weighted, X[index == each], new[each], lower=True)
 
     def forget(self, X: Rows, index: Index) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -105,73 +102,38 @@ class RebalancedSolver:
         """
         self.discard()
 
-    def drop(self, places: Index) -> None:
-        """Do nothing: vanished classes have no share in the sums, and no columns are held."""
+    def remove_classes(self, index: Index) -> None:
+        """Do nothing: vanished classes have no part in the sums, and no columns are held."""
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
-        self._spread, self._solution = None, None
+        self._weighted_gram, self._solution = None, None
 
-    def _shares(self, counts: Counts, labels: Labels) -> Floats:
+    def _class_weights(self, counts: Counts, labels: Labels) -> Floats:
         if isinstance(self.class_weight, str):
             return np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
         weights = [self.class_weight.get(label, 1.0) for label in labels.tolist()]
         return np.array(weights, dtype=np.float64)
 
     def _scale(self) -> float:
-        """Return the common factor between shares and weights."""
+        """Return the common factor that `_class_weights` leaves out."""
         if not isinstance(self.class_weight, str):
             return 1.0
         counts = self.sums.counts
         return float(counts.sum() / np.count_nonzero(counts))
 
     def _current(self) -> Solution:
-        solution, spread, sums = self._solution, self._spread, self.sums
-        if solution is not None:
-            return solution
-        shares = self._shares(sums.counts, sums.labels)
-        if spread is None:
-            spread = np.zeros((sums.width, sums.width), order="F")
-            for gram, share in zip(sums.grams, shares, strict=True):
-                gram.add_to(spread, share)
-            self._spread, self._changes = spread, 0
-        scale = self._scale()
-        solution = solve(
-            scale * spread,
-            sums.cross * (scale * shares),
-            self.masses,
-            self.penalty,
-            self.fit_intercept,
-        )
+        if self._solution is not None:
+            return self._solution
+        sums, scale = self.sums, self._scale()
+        class_weights = self._class_weights(sums.counts, sums.labels)
+        weighted = self._weighted_gram
+        if weighted is None:
+            weighted = np.zeros((sums.width, sums.width), order="F")
+            for gram, weight in zip(sums.grams, class_weights, strict=True):
+                gram.add_to(weighted, weight)
+            self._weighted_gram, self._changes = weighted, 0
+        cross = sums.cross * (scale * class_weights)
+        solution = solve(scale * weighted, cross, self.masses, self.penalty, self.fit_intercept)
         self._solution = solution
         return solution
-
-
-def check_removal(sums: Sums, X: Rows, index: Index) -> None:
-    """Raise NotTaughtError if rows cannot all have been taught as of the classes `index` says.
-
-    Where sums are held per class, those of each must stay the sums of some data.
-    """
-    for place in np.unique(index) if sums.per_class else ():
-        gram = sums.grams[place]
-        if gram.matrix is None:  # rows, which are compared one by one
-            continue
-        left = -second_moment(X[index == place])
-        gram.add_to(left, 1.0)
-        slack = max(ROUNDING_SLACK * gram.trace + gram.rounding, np.finfo(np.float64).tiny)
-        left.ravel(order="K")[:: len(left) + 1] += slack
-        if not is_definite(left):
-            raise NotTaughtError(OF_NO_DATA)
-
-
-def solver_for(sums: Sums, settings: Settings) -> RecursiveSolver | RebalancedSolver:
-    """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
-    penalty, _, class_weight, fit_intercept = settings
-    if class_weight is not None and not sums.per_class:
-        raise InvalidInputError(
-            "class_weight needs the sums of each class, but this model was taught with "
-            "class_weight=None, which does not hold them: fit it anew"
-        )
-    if not class_weight:  # none, or a mapping that weighs all alike
-        return RecursiveSolver(sums, penalty, fit_intercept)
-    return RebalancedSolver(sums, penalty, fit_intercept, class_weight)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Floats, take
 from newfound.common.errors import InvalidInputError
 from newfound.common.limits import LONGEST_LABEL
-from newfound.solvers.cholesky import is_definite
-from newfound.solvers.recursive import ROUNDING_SLACK
-from newfound.sums.gram import ROUNDING_SHARE, Gram, add_products
+from newfound.sums.blas import add_products
+from newfound.sums.gram import ROUNDING_SHARE, Gram, total_gram
+from newfound.sums.removal import ROUNDING_SLACK, is_definite
 from newfound.sums.sums import Sums
 
 Tensors = dict[str, NDArray[Any]]
@@ -112,15 +112,15 @@ def check_definite(sums: Sums, has_peaks: bool) -> None:
     Files of the first days have no peaks; then these are as high as they must have been, within
     reason.
     """
-    folded = [gram for gram in sums.grams if gram.matrix is not None]
-    if not folded:
+    flushed = [gram.flushed for gram in sums.grams if gram.flushed is not None]
+    if not flushed:
         return
     spread = np.zeros((sums.width,) * 2, order="F")
     # Rounding of the class sums is that of other classes' rows, too, which came in one batch.
     least = FAR_SHARE * sum(gram.trace + gram.peak for gram in sums.grams)
-    slack = sum(_slack(gram, least) for gram in folded)
+    slack = sum(_slack(gram, least) for gram in sums.grams if not gram.holds_rows)
     for place, gram in enumerate(sums.grams):
-        if gram.matrix is not None:
+        if not gram.holds_rows:
             where = slice(place, place + 1) if sums.per_class else slice(None)
             part = _around_means(gram, sums.cross.T[where], sums.counts[where])
             spread += part
@@ -130,9 +130,9 @@ def check_definite(sums: Sums, has_peaks: bool) -> None:
         return
     require(not has_peaks, "sums")
     missing = -2 * float(np.linalg.eigvalsh(spread, UPLO="L")[0])
-    require(missing <= OLD_SHARE * sum(gram.trace for gram in folded), "sums")
-    for gram in folded:
-        gram.highest = missing / ROUNDING_SHARE
+    require(missing <= OLD_SHARE * sum(each.trace for each in flushed), "sums")
+    for each in flushed:
+        each.highest = missing / ROUNDING_SHARE
 
 
 def _slack(gram: Gram, least: float) -> float:
@@ -142,8 +142,7 @@ def _slack(gram: Gram, least: float) -> float:
 
 def _around_means(gram: Gram, cross: NDArray[Any], counts: NDArray[Any]) -> Floats:
     """Return X'X around the means of the classes, as the lower triangle of a new matrix."""
-    assert gram.matrix is not None
-    around = gram.matrix.copy(order="F")
+    around = total_gram([gram], gram.width)
     taught = counts > 0
     add_products(around, cross[taught] / np.sqrt(counts[taught])[:, None], -1.0, lower=True)
     return around

@@ -188,22 +188,22 @@ def _verified_header(data: bytes) -> dict[str, Any]:
 
 
 def _tensors(sums: Sums) -> dict[str, np.ndarray[Any, Any]]:
-    folded = [gram.settled() for gram in sums.grams if gram.matrix is not None]
+    flushed = [gram.flush() for gram in sums.grams if not gram.holds_rows]
     width = sums.width
-    packed = [lapack.dtrttp(gram.matrix, uplo="L")[0] for gram in folded]
-    rows = [np.zeros((0, width)) if g.matrix is not None else g.waiting_rows for g in sums.grams]
-    cross, dropped = sums.cross_parts
+    packed = [lapack.dtrttp(each.total(), uplo="L")[0] for each in flushed]
+    rows = [gram.rows if gram.holds_rows else np.zeros((0, width)) for gram in sums.grams]
+    cross, residue = sums.cross_parts
     # Rows that came as float32 are that still, to the last bit.
     held_as = np.float64 if sums.dtype is None else sums.dtype
     return {
         "counts": sums.counts,
         "cross": cross,
-        "cross_dropped": dropped,
+        "cross_dropped": residue,
         "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
-        "gram_dropped": np.array([gram.dropped for gram in folded]).reshape(-1, width),
-        "gram_folds": np.array([gram.folds for gram in folded], dtype=np.int64),
-        "gram_peak": np.array([gram.highest for gram in folded], dtype=np.float64),
-        "gram_is_folded": np.array([gram.matrix is not None for gram in sums.grams], dtype=bool),
+        "gram_dropped": np.array([each.residue for each in flushed]).reshape(-1, width),
+        "gram_folds": np.array([each.flushes for each in flushed], dtype=np.int64),
+        "gram_peak": np.array([each.highest for each in flushed], dtype=np.float64),
+        "gram_is_folded": np.array([not gram.holds_rows for gram in sums.grams], dtype=bool),
         "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
         "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
     }
@@ -228,10 +228,10 @@ def _sums(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> S
     ends = np.cumsum(tensors["rows_held"])
     for place, gram in enumerate(sums.grams):
         if tensors["gram_is_folded"][place]:
-            packed, dropped, folds = next(matrices)
+            packed, residue, flushes = next(matrices)
             full, _ = lapack.dtpttr(width, packed, uplo="L")
             lower = np.asfortranarray(np.tril(full))
-            gram.restore(lower, dropped.copy(), int(folds), next(peaks, 0.0))
+            gram.restore(lower, residue.copy(), int(flushes), next(peaks, 0.0))
         else:
             rows = tensors["rows"][ends[place] - tensors["rows_held"][place] : ends[place]]
             gram.add(rows)

@@ -14,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from newfound.common.arrays import Floats
+
 # Entries of a matrix that stays in the cache of one core, and up to which OpenBLAS adds a rank-one
 # term with one thread.
 SMALL = 2**18
 ONE_THREAD_OUTER = 2**15
+# Rows converted to float64 at a time when a large batch has another type.
+CHUNK_ROWS = 4096
 
 
-def times(matrix: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def times(matrix: Floats, vector: Floats) -> Floats:
     """Return `matrix @ vector`, shapes (m, k) and (k,).
 
     Examples
@@ -28,7 +32,7 @@ def times(matrix: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[n
     >>> times(np.array([[1.0, 2.0], [3.0, 4.0]]), np.ones(2))
     array([3., 7.])
     """
-    product: NDArray[np.float64]
+    product: Floats
     if matrix.flags.c_contiguous and matrix.size <= SMALL:
         product = np.vecdot(matrix, vector)  # one row at a time: too short for threads
     elif matrix.flags.c_contiguous:
@@ -38,7 +42,7 @@ def times(matrix: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[n
     return product
 
 
-def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def products(left: Floats, right: Floats) -> Floats:
     """Return `left.T @ right` in Fortran order, shapes (k, m) and (k, n).
 
     Examples
@@ -47,7 +51,7 @@ def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[n
     array([[4.],
            [6.]])
     """
-    found: NDArray[np.float64]
+    found: Floats
     if left.flags.c_contiguous:
         found = blas.dgemm(1.0, left.T, right)
     else:
@@ -55,9 +59,7 @@ def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[n
     return found
 
 
-def add_outer(
-    matrix: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
-) -> None:
+def add_outer(matrix: Floats, left: Floats, right: Floats) -> None:
     """Overwrite `matrix`, shape (m, k) and in C order, with `matrix + outer(left, right)`.
 
     Examples
@@ -75,7 +77,7 @@ def add_outer(
         blas.dger(1.0, right, left[part], a=matrix[part].T, overwrite_a=1)
 
 
-def norm(array: NDArray[np.float64]) -> float:
+def norm(array: Floats) -> float:
     """Return the root of the sum of squares of all entries.
 
     Examples
@@ -84,3 +86,54 @@ def norm(array: NDArray[np.float64]) -> float:
     5.0
     """
     return float(blas.dnrm2(array.ravel(order="K"))) if array.size else 0.0
+
+
+def second_moment(X: NDArray[np.floating]) -> Floats:
+    """Return X'X in float64; only its lower triangle is set.
+
+    >>> second_moment(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[10.0, 0.0], [14.0, 20.0]]
+    """
+    out = np.zeros((X.shape[1], X.shape[1]), order="F")
+    add_products(out, X, 1.0, lower=True)
+    return out
+
+
+def add_products(
+    target: Floats,
+    X: NDArray[np.floating],
+    scale: float,
+    *,
+    lower: bool,
+    room: Floats | None = None,
+) -> None:
+    """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`.
+
+    `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
+    """
+    room = room_for(X) if room is None else room
+    if not len(room):
+        blas.dsyrk(scale, X.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
+        return
+    for start in range(0, len(X), len(room)):
+        chunk = room[: len(X) - start]
+        chunk[:] = X[start : start + len(chunk)]
+        blas.dsyrk(scale, chunk.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
+
+
+def room_for(X: NDArray[np.floating]) -> Floats:
+    """Return room to convert rows of `X` to what BLAS takes: none if they are that already."""
+    ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
+    return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
+
+
+def diagonal_of(matrix: Floats) -> Floats:
+    """Return the diagonal of a square matrix; what is written to it is written to the matrix.
+
+    >>> matrix = np.zeros((2, 2))
+    >>> diagonal_of(matrix)[:] = 1.0
+    >>> matrix.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    diagonal: Floats = np.einsum("ii->i", matrix)
+    return diagonal

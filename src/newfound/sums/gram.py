@@ -1,94 +1,22 @@
-"""X'X of rows that come and go, added in blocks, with rounding errors that hardly grow."""
+"""The Gram matrix X'X of rows that come and go."""
 
 import copy
 from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import blas
 
-from newfound.common.arrays import Floats
-from newfound.common.errors import InvalidInputError
-from newfound.sums.blas import times
-
-Parts = tuple[Floats, Floats, Floats]
+from newfound.common.arrays import Floats, Rows
+from newfound.common.errors import NotTaughtError
+from newfound.sums.blas import add_products, times
+from newfound.sums.buffer import RowBuffer
+from newfound.sums.triangles import Triangles
 
 # Rows that wait until one pass over the matrix adds them all. More is faster on average; less is
 # kinder to the one step in which that happens.
 BLOCK_ROWS = 16
-# Columns settled at a time, so that no single step is slow.
-STRIP_COLUMNS = 32
-# Of a matrix plus its transpose, what makes a lower triangle of both: the diagonal counts once.
-_ONCE = np.tri(STRIP_COLUMNS) - 0.5 * np.eye(STRIP_COLUMNS)
-# Rows whose squares numpy adds one after the other before they are added exactly.
-SQUARED_ROWS = 128
-# Rows converted to float64 at a time when a large batch has another type.
-CHUNK_ROWS = 4096
 # Share of the largest sums there ever were that their rounding may have left, by far at most.
 ROUNDING_SHARE = 1e-12
-
-
-def add_exactly(total: Floats, dropped: Floats, term: Floats) -> None:
-    """Overwrite `total` and `dropped` so that their sum grows by `term`.
-
-    `total` is the float64 nearest to the sum, `dropped` what that rounding leaves out: a sum in
-    twice the working precision (Knuth's two-sum).
-    """
-    raised = total + term
-    back = raised - total
-    error = (total - (raised - back)) + (term - back) + dropped
-    np.add(raised, error, out=total)
-    np.subtract(error, total - raised, out=dropped)
-
-
-def second_moment(X: NDArray[np.floating]) -> Floats:
-    """Return X'X in float64; only its lower triangle is set.
-
-    >>> second_moment(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
-    [[10.0, 0.0], [14.0, 20.0]]
-    """
-    out = np.zeros((X.shape[1], X.shape[1]), order="F")
-    add_products(out, X, 1.0, lower=True)
-    return out
-
-
-def add_products(
-    target: Floats,
-    X: NDArray[np.floating],
-    scale: float,
-    *,
-    lower: bool,
-    room: Floats | None = None,
-) -> None:
-    """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`.
-
-    `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
-    """
-    room = room_for(X) if room is None else room
-    if not len(room):
-        blas.dsyrk(scale, X.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
-        return
-    for start in range(0, len(X), len(room)):
-        chunk = room[: len(X) - start]
-        chunk[:] = X[start : start + len(chunk)]
-        blas.dsyrk(scale, chunk.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
-
-
-def room_for(X: NDArray[np.floating]) -> Floats:
-    """Return room to convert rows of `X` to what BLAS takes: none if they are that already."""
-    ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
-    return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
-
-
-def settle(matrix: Floats, start: int, stop: int) -> None:
-    """Overwrite columns `start` to `stop` with their lower plus their upper triangle, then zero."""
-    for left in range(start, stop, STRIP_COLUMNS):
-        right = min(left + STRIP_COLUMNS, stop)
-        block, recent = matrix[left:right, left:right], matrix[left:right, right:]
-        matrix[right:, left:right] += recent.T
-        recent[:] = 0.0
-        block[:] = (block + block.T) * _ONCE[: right - left, : right - left]
 
 
 class Gram:
@@ -97,32 +25,24 @@ class Gram:
     Parameters
     ----------
     width : int
-        Number of features.
+        Number of features, d.
     raw_limit : int, optional
-        Rows are held as they are until there are more than this many; only then is a
-        width x width matrix made. Later rows wait in blocks of sixteen, which is the default
-        here, too.
+        Rows are held as they came until there are more than this many; only then is a d x d
+        matrix made. Later rows wait in blocks of sixteen, which is the default here, too.
     recent_apart : bool, default=False
-        Keep the sum of recent rows apart from that of older ones, in the triangle of the matrix
-        that symmetry leaves free: rounding errors then grow with the sixth root of the number
-        of rows instead of the square root.
+        Hold the sum of recent rows apart from that of old ones, for rounding's sake.
 
     Examples
     --------
     >>> gram = Gram(2)
     >>> gram.add(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    >>> gram.remove(np.array([[1.0, 2.0]]))
+    >>> gram.prepare_removal(np.array([[1.0, 2.0]]))()
     >>> total_gram([gram], width=2).tolist()
     [[9.0, 0.0], [12.0, 16.0]]
     """
 
-    # rows[:waiting]: rows added but not folded into sums yet; all there are while sums is None.
-    # sums: X'X of the folded rows. Strict lower triangle: of all or, with recent_apart, of the
-    #     older rows; strict upper triangle: of the recent rows, or nothing; diagonal: of all.
-    # diagonal + dropped: the diagonal once more, in twice the precision.
-    # folds, strip: how often rows were folded, and which strip of columns is settled next.
-    # highest: the largest trace of sums that any removal found; 0 before the first. Between
-    #     removals the trace only grows.
+    # buffer: rows that were added and not flushed yet.
+    # flushed: X'X of all other rows. None: there are no others.
 
     def __init__(
         self, width: int, raw_limit: int | None = None, recent_apart: bool = False
@@ -130,245 +50,122 @@ class Gram:
         self.width = width
         self.raw_limit = BLOCK_ROWS if raw_limit is None else raw_limit
         self.recent_apart = recent_apart
-        self.rows = np.empty((0, width))
-        self.waiting = 0
-        self.matrix: Floats | None = None
-        self.diagonal = np.zeros(0)
-        self.dropped = np.zeros(0)
-        self.folds = 0
-        self.strip = 0
-        self.highest = 0.0
+        self.buffer = RowBuffer(width)
+        self.flushed: Triangles | None = None
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of memory held."""
-        held = 0 if self.matrix is None else self.matrix.nbytes
-        return held + self.diagonal.nbytes + self.dropped.nbytes + self.rows.nbytes
+    def holds_rows(self) -> bool:
+        """Whether all rows are held as they came."""
+        return self.flushed is None
+
+    @property
+    def rows(self) -> Floats:
+        """The rows that are held as they came, shape (m, d); must not be written to."""
+        return self.buffer.rows
+
+    @property
+    def squares(self) -> Floats:
+        """Sum of the squares of each feature, shape (d,)."""
+        squares: Floats = np.einsum("ij,ij->j", self.rows, self.rows)
+        return squares if self.flushed is None else squares + self.flushed.diagonal
 
     @property
     def trace(self) -> float:
-        """Sum of the squares of everything held."""
-        return float(self.diagonal.sum() + np.vdot(self.waiting_rows, self.waiting_rows))
+        """Sum of all squares."""
+        waiting = float(np.vdot(self.rows, self.rows))
+        return waiting if self.flushed is None else waiting + self.flushed.trace
 
     @property
     def peak(self) -> float:
-        """Largest sum of squares that `sums` ever held: what their rounding is measured by.
+        """Largest sum of squares that was ever flushed and not removed: what rounding goes by.
 
         Rows that wait are no part of it: they are taken out to the last bit.
         """
-        return max(self.highest, float(self.diagonal.sum()))
+        return 0.0 if self.flushed is None else self.flushed.peak
 
     @property
     def rounding(self) -> float:
         """What rounding may have left in the sums when they were larger, at most."""
         return ROUNDING_SHARE * self.peak
 
-    @property
-    def waiting_rows(self) -> Floats:
-        """The rows not folded yet, shape (waiting, width)."""
-        return self.rows[: self.waiting]
-
-    def add(self, X: NDArray[np.floating]) -> None:
-        """Add the rows of `X`, shape (m, width)."""
+    def add(self, X: Rows) -> None:
+        """Add the rows of `X`, shape (m, d)."""
         self.prepare(X)()
 
-    def prepare(self, X: NDArray[np.floating]) -> Callable[[], None]:
+    def prepare(self, X: Rows) -> Callable[[], None]:
         """Do all of `add(X)` that can run out of memory; return a function that does the rest.
 
         Until that is called, nothing has changed.
         """
-        self._thaw()
-        needed = self.waiting + len(X)
-        if self.matrix is None and needed <= self.raw_limit:
-            capacity = min(self.raw_limit, max(needed, 2 * len(self.rows)))
-            return partial(self._append, X, self._with_capacity(capacity))
-        parts = self._parts()
-        rows = self._with_capacity(BLOCK_ROWS)
+        buffer, needed = self.buffer, self.buffer.count + len(X)
+        if self.holds_rows and needed <= self.raw_limit:
+            return buffer.prepare(X, min(self.raw_limit, max(needed, 2 * buffer.capacity)))
+        flushed = self.flushed or Triangles(self.width, self.recent_apart)
         if len(X) > BLOCK_ROWS:
-            fold = self._prepare_fold(X, 1.0, parts)
-            return partial(self._take_in, None, rows, self.waiting, fold)
-        if needed <= len(rows):
-            return partial(self._take_in, X, rows, self.waiting, partial(self._hold, parts))
-        fold = self._prepare_fold(self.waiting_rows, 1.0, parts)
-        shorter = rows if len(rows) == BLOCK_ROWS else np.empty((BLOCK_ROWS, self.width))
-        return partial(self._take_in, X, shorter, 0, fold)
+            return partial(self._commit, flushed, buffer, flushed.prepare(X))
+        if needed <= max(BLOCK_ROWS, buffer.capacity):
+            return partial(self._commit, flushed, buffer, buffer.prepare(X, BLOCK_ROWS))
+        flush, empty = flushed.prepare(buffer.rows), RowBuffer(self.width)
+        return partial(self._commit, flushed, empty, flush, empty.prepare(X, BLOCK_ROWS))
 
-    def remove(self, X: NDArray[np.floating]) -> None:
-        """Remove the rows of `X`, or raise ValueError and change nothing."""
-        self.prepare_removal(X)()
-
-    def prepare_removal(self, X: NDArray[np.floating]) -> Callable[[], None]:
-        """Do all of `remove(X)` that can fail; return a function that does the rest.
+    def prepare_removal(self, X: Rows) -> Callable[[], None]:
+        """Do all that can fail of removing the rows of `X`; return a function that does the rest.
 
         Rows that still wait are taken out to the last bit: teaching and taking back leaves no
-        trace. Of the others the product is subtracted; while no row has been folded, there
-        cannot be others, and ValueError is raised.
+        trace. Of the others the product is subtracted; while no row has been flushed, there
+        cannot be others, and NotTaughtError is raised.
         """
-        self._thaw()
-        held: dict[bytes, list[int]] = {}
-        for place, row in enumerate(self.waiting_rows + 0.0):  # + 0.0 makes -0.0 equal to 0.0
-            held.setdefault(row.tobytes(), []).append(place)
-        found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
-        places = [places.pop() if places else -1 for places in found]
-        if self.matrix is None and -1 in places:
-            raise InvalidInputError(
+        found = self.buffer.find(X)
+        waits = found >= 0
+        if self.flushed is None and not waits.all():
+            raise NotTaughtError(
                 "cannot forget a row that was not taught: no row that is held equals it in "
                 "every feature, so the model is left as it was"
             )
-        kept = np.delete(self.waiting_rows, [place for place in places if place >= 0], axis=0)
-        rows = self.rows.copy()
-        rows[: len(kept)] = kept
-        if -1 not in places:
-            return partial(self._take_in, None, rows, len(kept), _nothing)
-        peak = self.peak
-        folded = np.ascontiguousarray(X[[place < 0 for place in places]], dtype=np.float64)
-        fold = self._prepare_fold(folded, -1.0, self._parts())
-
-        def subtract() -> None:
-            fold()
-            self.highest = peak
-
-        return partial(self._take_in, None, rows, len(kept), subtract)
+        remove = self.buffer.prepare_removal(found[waits])
+        if self.flushed is None or waits.all():
+            return remove
+        others = np.ascontiguousarray(X[~waits], dtype=np.float64)
+        subtract = self.flushed.prepare(others, sign=-1.0)
+        return partial(self._commit, self.flushed, self.buffer, remove, subtract)
 
     def times(self, columns: Floats) -> Floats:
-        """Return X'X times `columns`, of shape (width,) or (width, k)."""
-        rows = self.waiting_rows
-        vector = columns.ndim == 1
-        symmetric = blas.dsymv if vector else blas.dsymm
+        """Return X'X times `columns`, of shape (d,) or (d, k)."""
+        rows, vector = self.rows, columns.ndim == 1
         product = times(rows.T, times(rows, columns)) if vector else rows.T @ (rows @ columns)
-        if self.matrix is not None:
-            product += symmetric(1.0, self.matrix, columns, lower=1)
-        if self.matrix is not None and self.recent_apart:
-            # Both triangles count, and so the diagonal has now been counted twice.
-            product += symmetric(1.0, self.matrix, columns, lower=0)
-            product -= (self.diagonal * columns.T).T
-        return product
+        return product if self.flushed is None else product + self.flushed.times(columns)
 
     def add_to(self, target: Floats, scale: float) -> None:
-        """Overwrite the lower triangle of `target` with `target + scale X'X`.
-
-        The upper triangle, which must be zero, serves on the way.
-        """
-        if self.matrix is not None:
-            blas.daxpy(self.matrix.ravel(order="K"), target.ravel(order="K"), a=scale)
-            if self.recent_apart:
-                settle(target, 0, self.width)
-        add_products(target, self.waiting_rows, scale, lower=True)
+        """Overwrite the lower triangle of `target` with `target + scale X'X`."""
+        if self.flushed is not None:
+            self.flushed.add_to(target, scale)
+        add_products(target, self.rows, scale, lower=True)
 
     def merge(self, other: "Gram") -> None:
         """Add everything `other` holds."""
-        if other.matrix is None:
-            self.add(other.waiting_rows.copy())
+        if other.holds_rows:
+            self.add(other.rows.copy())
             return
-        other = other.settled()
-        assert other.matrix is not None
-        peak = self.peak + other.peak
-        self._thaw()
-        self._hold(self._parts())
-        assert self.matrix is not None
-        self.matrix += other.matrix
-        add_exactly(self.diagonal, self.dropped, other.diagonal)
-        add_exactly(self.diagonal, self.dropped, other.dropped)
-        self._restore_diagonal()
-        self.folds += other.folds
-        self.highest = peak
+        flushed = self.flushed or Triangles(self.width, self.recent_apart)
+        flushed.merge(other.flush())
+        self.flushed = flushed
 
-    def settled(self) -> "Gram":
-        """Return a copy with all rows folded and all sums in one lower triangle."""
-        other = copy.deepcopy(self)
-        other._thaw()
-        if other.waiting:
-            other._prepare_fold(other.waiting_rows, 1.0, other._parts())()
-            other.waiting = 0
-        assert other.matrix is not None
-        settle(other.matrix, 0, self.width)
-        return other
+    def flush(self) -> Triangles:
+        """Return a sum of all rows, those that wait included; changes nothing."""
+        flushed = copy.deepcopy(self.flushed) or Triangles(self.width, self.recent_apart)
+        if len(self.rows):
+            flushed.prepare(self.rows)()
+        return flushed
 
-    def restore(self, matrix: Floats, dropped: Floats, folds: int, highest: float) -> None:
-        """Take over settled sums, (width, width), as another Gram held them."""
-        if matrix.shape != (self.width, self.width) or dropped.shape != (self.width,):
-            raise InvalidInputError("sums of different shapes do not belong together")
-        self.matrix, self.diagonal, self.dropped = matrix, matrix.diagonal().copy(), dropped
-        self.folds, self.highest = folds, highest
+    def restore(self, matrix: Floats, residue: Floats, flushes: int, highest: float) -> None:
+        """Take over what `flush` of another Gram returned: its total, residue, and so on."""
+        apart = self.recent_apart
+        self.flushed = Triangles.restored(matrix, residue, flushes, highest, apart)
 
-    def _thaw(self) -> None:
-        """Copy what is mapped read-only from a file: BLAS would write to it all the same."""
-        if not self.rows.flags.writeable:
-            self.rows = self.rows.copy()
-        if self.matrix is not None and not self.matrix.flags.writeable:
-            self.matrix = np.array(self.matrix, order="F")
-
-    def _parts(self) -> Parts:
-        """Return sums, diagonal and dropped: those there are, or new ones."""
-        if self.matrix is not None:
-            return self.matrix, self.diagonal, self.dropped
-        square = np.zeros((self.width, self.width), order="F")
-        return square, np.zeros(self.width), np.zeros(self.width)
-
-    def _hold(self, parts: Parts) -> None:
-        self.matrix, self.diagonal, self.dropped = parts
-
-    def _with_capacity(self, capacity: int) -> Floats:
-        if capacity <= len(self.rows):
-            return self.rows
-        grown = np.empty((capacity, self.width))
-        grown[: self.waiting] = self.waiting_rows
-        return grown
-
-    def _append(self, X: NDArray[np.floating], rows: Floats) -> None:
-        rows[self.waiting : self.waiting + len(X)] = X
-        self.rows = rows
-        self.waiting += len(X)
-
-    def _take_in(
-        self,
-        X: NDArray[np.floating] | None,
-        rows: Floats,
-        waiting: int,
-        change: Callable[[], None],
-    ) -> None:
-        """Change the sums; then let `X` wait in `rows` behind the first `waiting` of them."""
-        change()
-        self.rows, self.waiting = rows, waiting
-        if X is not None:
-            self._append(X, rows)
-
-    def _prepare_fold(
-        self, X: NDArray[np.floating], sign: float, parts: Parts
-    ) -> Callable[[], None]:
-        matrix, diagonal, dropped = parts[0], parts[1].copy(), parts[2].copy()
-        for start in range(0, len(X), SQUARED_ROWS):
-            part = X[start : start + SQUARED_ROWS]
-            squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
-            add_exactly(diagonal, dropped, sign * squares)
-        # What was added up in other groups than it is taken out of may leave less than nothing.
-        diagonal[diagonal < 0] = dropped[diagonal < 0] = 0.0
-        self._settle_some(matrix)
-        room = room_for(X)
-
-        def fold() -> None:
-            add_products(matrix, X, sign, lower=not self.recent_apart, room=room)
-            self._hold((matrix, diagonal, dropped))
-            self._restore_diagonal()
-            self.folds += 1
-
-        return fold
-
-    def _settle_some(self, matrix: Floats) -> None:
-        # Each strip is settled once in N^(2/3) of N folds: then what rounding takes from the
-        # recent sums and from the older ones grows alike, with N^(1/6).
-        strips = -(-self.width // STRIP_COLUMNS)
-        if self.recent_apart and self.folds % max(4, int(self.folds ** (2 / 3)) // strips) == 0:
-            settle(matrix, self.strip, min(self.strip + STRIP_COLUMNS, self.width))
-            self.strip = (self.strip + STRIP_COLUMNS) % (strips * STRIP_COLUMNS)
-
-    def _restore_diagonal(self) -> None:
-        assert self.matrix is not None
-        self.matrix.ravel(order="K")[:: self.width + 1] = self.diagonal
-
-
-def _nothing() -> None:
-    pass
+    def _commit(self, flushed: Triangles, buffer: RowBuffer, *changes: Callable[[], None]) -> None:
+        for change in changes:
+            change()
+        self.flushed, self.buffer = flushed, buffer
 
 
 def total_gram(grams: Iterable[Gram], width: int) -> Floats:

@@ -83,7 +83,7 @@ def join_labels(known: Labels, new: Labels) -> Labels:
 
 def positions(labels: Labels) -> dict[Any, int]:
     """Return where each label stands, keyed by its plain Python value."""
-    return {label: place for place, label in enumerate(labels.tolist())}
+    return {label: index for index, label in enumerate(labels.tolist())}
 
 
 def _from_any(y: Any, name: str) -> Labels:
@@ -102,16 +102,7 @@ def _from_any(y: Any, name: str) -> Labels:
 
 
 def _from_objects(values: list[Any], name: str) -> Labels:
-    for place, value in enumerate(values):
-        if value is None:
-            raise InvalidInputError(
-                f"Input {name} contains None at position {place}; every row needs a label"
-            )
-        if not isinstance(value, str | bool | np.bool_ | int | float | np.integer | np.floating):
-            raise InvalidInputError(
-                f"Unknown label type: {type(value).__name__} at position {place} of {name}. "
-                "Labels are strings, booleans or whole numbers."
-            )
+    _check_kinds(values, name)
     if all(isinstance(value, str) for value in values):
         _check_lengths(map(len, values), name)  # before numpy makes all of them as wide
         labels = np.array(values, dtype=np.str_)
@@ -129,6 +120,20 @@ def _from_objects(values: list[Any], name: str) -> Labels:
     if labels.dtype.kind == "O" or not _same(labels.tolist(), values):
         raise InvalidInputError(f"{name} holds a number beyond 64 bits; use a string as its label")
     return labels
+
+
+def _check_kinds(values: list[Any], name: str) -> None:
+    """Raise ValueError if one of the values is of no kind that labels may have."""
+    for index, value in enumerate(values):
+        if value is None:
+            raise InvalidInputError(
+                f"Input {name} contains None at position {index}; every row needs a label"
+            )
+        if not isinstance(value, str | bool | np.bool_ | int | float | np.integer | np.floating):
+            raise InvalidInputError(
+                f"Unknown label type: {type(value).__name__} at position {index} of {name}. "
+                "Labels are strings, booleans or whole numbers."
+            )
 
 
 def _check_lengths(lengths: Iterable[int], name: str) -> int:

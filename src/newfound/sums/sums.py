@@ -1,17 +1,19 @@
-"""The sums that hold everything taught: gram, cross, counts and labels; the only truth."""
+"""The sums that hold everything taught."""
 
 import copy
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InvalidInputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
-from newfound.sums.gram import CHUNK_ROWS, Gram, add_exactly, total_gram
-from newfound.sums.labels import check_same_type, join_labels, positions
+from newfound.sums.cross import Cross, class_terms
+from newfound.sums.gram import Gram, total_gram
+from newfound.sums.labels import as_labels, check_same_type, join_labels, positions
+from newfound.sums.removal import check_removal
+from newfound.sums.rows import as_rows
 
 # How far, relative to these and to other examples, the sum of examples may miss that of a class
 # they all belong to; and relative to the root of the largest sum of squares there ever was, for
@@ -22,38 +24,10 @@ SUM_SLACK, PEAK_SLACK = 1e-6, 1e-9
 FEW_ROWS = 64
 
 
-def with_room(columns: Floats, needed: int) -> Floats:
-    """Return `columns`, shape (capacity, width), or a copy at least `needed` long, zeros added.
-
-    The capacity doubles, so that adding a class costs O(width) on average.
-    """
-    if needed <= len(columns):
-        return columns
-    grown = np.zeros((max(needed, 2 * len(columns)), columns.shape[1]))
-    grown[: len(columns)] = columns
-    return grown
-
-
-def split(X: Floats) -> tuple[Floats, Floats]:
-    """Return two matrices whose sum is `X`, (m, d), the first with columns that add up exactly.
-
-    Its values are multiples of what float64 still tells apart in the sum of m as large as the
-    largest of their column (Rump, Ogita and Oishi 2008).
-
-    >>> high, low = split(np.array([[1e16], [1.0], [-1e16], [0.5]]))
-    >>> high.sum() + low.sum()
-    np.float64(1.5)
-    """
-    _, exponents = np.frexp(np.abs(X).max(axis=0, initial=0.0))
-    anchor = np.ldexp(1.0, exponents + len(X).bit_length() + 1)
-    high = (X + anchor) - anchor
-    return high, X - high
-
-
 class Sums:
     """Sums over labelled rows: add, remove, merge; order and grouping never matter.
 
-    Adding, removing, dropping and renaming first do all that can fail, so that a row is either in
+    Adding, removing and renaming first do all that can fail, so that a row is either in
     all the sums or in none. Merging does not: merge into a copy.
 
     Parameters
@@ -75,7 +49,7 @@ class Sums:
 
     # labels: the classes, in order of first arrival; their order is the order of all that follows.
     # counts, total: examples of each class taught and not forgotten, and of all.
-    # _cross[t] + _dropped[t]: sum of the rows of class t (X'Y, transposed), in twice the precision.
+    # _cross: the sum of the rows of each class (X'Y), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
     # _order: labels, the same sorted, and what sorts them; made anew for other labels.
@@ -89,21 +63,56 @@ class Sums:
         self.counts = np.zeros(0, dtype=np.int64)
         self.dtype: np.dtype[Any] | None = None
         self.grams: list[Gram] = [] if per_class else [Gram(width, recent_apart=True)]
-        self._cross = np.zeros((0, width))
-        self._dropped = np.zeros((0, width))
+        self._cross = Cross(np.zeros((0, width)), np.zeros((0, width)))
         self._position: dict[Any, int] = {}
         self._added_up: tuple[Counts, Floats] | None = None
         self._order: tuple[Labels, tuple[Labels, Index | slice]] | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, per_class: bool = False) -> "Sums":
+        """Return the sums of labelled rows; they need no estimator.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Finite numbers; float32 is kept, all else becomes float64.
+        y : array-like of shape (m,)
+            The labels: strings, booleans or whole numbers.
+        per_class : bool, default=False
+            Hold one Gram per class instead of one for all.
+
+        Returns
+        -------
+        Sums
+            To be added to others, say, those of other machines.
+
+        Raises
+        ------
+        InvalidInputError
+            If rows or labels cannot be taught, or there are more of the one than of the other.
+
+        Examples
+        --------
+        >>> sums = Sums.of([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], ["mug", "cup", "mug"])
+        >>> sums.labels.tolist(), sums.counts.tolist()
+        (['cup', 'mug'], [1, 2])
+        """
+        rows, labels = as_rows(X), as_labels(y)
+        if len(rows) != len(labels):
+            raise InvalidInputError(f"X has {len(rows)} rows, but y has {len(labels)} labels")
+        sums = cls(rows.shape[1], per_class)
+        sums.add(rows, *sums.locate(labels))
+        return sums
 
     @property
     def sorted_classes(self) -> tuple[Labels, Index | slice]:
         """The classes, sorted, shape (T,), and what sorts them; must not be written to."""
         found = self._order
         if found is None or found[0] is not self.labels:  # which is replaced, never changed
-            places = np.argsort(self.labels, kind="stable")
-            is_sorted = bool((np.diff(places) == 1).all())
-            order = slice(None) if is_sorted else places
-            self._order = found = (self.labels, (self.labels[places], order))
+            indices = np.argsort(self.labels, kind="stable")
+            is_sorted = bool((np.diff(indices) == 1).all())
+            order = slice(None) if is_sorted else indices
+            self._order = found = (self.labels, (self.labels[indices], order))
         return found[1]
 
     @property
@@ -128,12 +137,12 @@ class Sums:
     @property
     def cross(self) -> Floats:
         """X'Y, shape (d, T); must not be written to."""
-        return self._cross[: self.n_classes].T
+        return self._cross.totals.T
 
     @property
     def cross_parts(self) -> tuple[Floats, Floats]:
-        """Y'X, shape (T, d), and what rounding dropped from it; must not be written to."""
-        return self._cross[: self.n_classes], self._dropped[: self.n_classes]
+        """Y'X, shape (T, d), and what rounding left out of it; must not be written to."""
+        return self._cross.totals, self._cross.residue
 
     @property
     def gram(self) -> Floats:
@@ -154,18 +163,29 @@ class Sums:
     @property
     def squares(self) -> Floats:
         """Sum of the squares of each feature, shape (d,)."""
-        total = np.zeros(self.width)
-        for gram in self.grams:
-            total += np.einsum("ij,ij->j", gram.waiting_rows, gram.waiting_rows)
-            total += gram.diagonal if gram.matrix is not None else 0.0
-        return total
+        return sum((gram.squares for gram in self.grams), start=np.zeros(self.width))
 
     def gram_times(self, columns: Floats) -> Floats:
-        """Return X'X times `columns`, of shape (d,) or (d, k), without folding anything."""
+        """Return X'X times `columns`, of shape (d,) or (d, k), without flushing anything."""
         product = np.zeros(columns.shape)
         for gram in self.grams:
             product += gram.times(columns)
         return product
+
+    def rows_of(self, label: Any) -> Floats:
+        """Return a copy of the rows of a class that are still held as they came, shape (k, d).
+
+        There are none unless sums are held per class and the class has few examples.
+
+        Examples
+        --------
+        >>> Sums.of([[1.0, 2.0], [3.0, 4.0]], ["cup", "mug"], per_class=True).rows_of("mug")
+        array([[3., 4.]])
+        """
+        index = self.position(label)
+        if self.per_class and self.grams[index].holds_rows:
+            return self.grams[index].rows.copy()
+        return np.zeros((0, self.width))
 
     def position(self, label: Any) -> int:
         """Return where a class stands, or raise ValueError if there is none of that name."""
@@ -182,18 +202,16 @@ class Sums:
         Changes nothing. Labels that are new stand last, sorted.
         """
         check_same_type(self.labels, y)  # 1 and True are equal, yet not the same label
-        if len(y) == 1 and (place := self._position.get(y[0].item())) is not None:
-            return np.array([place], dtype=np.intp), self.labels
+        if len(y) == 1 and (known := self._position.get(y[0].item())) is not None:
+            return np.array([known], dtype=np.intp), self.labels
         distinct, inverse = np.unique(y, return_inverse=True)
         values = distinct.tolist()
         fresh = [value not in self._position for value in values]
         labels = join_labels(self.labels, distinct[fresh])
-        place_of_new = {
-            value: place
-            for place, value in enumerate(distinct[fresh].tolist(), start=self.n_classes)
-        }
-        index = [self._position.get(value, place_of_new.get(value, -1)) for value in values]
-        return np.array(index, dtype=np.intp)[inverse.reshape(-1)], labels
+        new = enumerate(distinct[fresh].tolist(), start=self.n_classes)
+        position = self._position | {value: index for index, value in new}
+        index = np.array([position[value] for value in values], dtype=np.intp)
+        return index[inverse.reshape(-1)], labels
 
     def add(self, X: Rows, index: Index, labels: Labels) -> None:
         """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new."""
@@ -206,90 +224,63 @@ class Sums:
         grams = self.grams
         if self.per_class and new:
             grams = grams + [self._class_gram() for _ in range(new)]
-        self._cross = with_room(self._cross, len(labels))
-        self._dropped = with_room(self._dropped, len(labels))
         exact = self.per_class or len(X) <= FEW_ROWS
-        shift = self._prepare_shift(*self._class_terms(X, index, exact))
+        shift = self._cross.prepare(*class_terms(X, index, exact), len(labels))
         additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
 
         with uninterrupted():
-            for add in additions:
-                add()
-            shift()
+            for change in (*additions, shift):
+                change()
             self.grams, self._counts, self.total = grams, counts, self.total + len(X)
             if new:
                 self.labels = labels
-                places = range(old, len(labels))
-                self._position.update(zip(labels[old:].tolist(), places, strict=True))
+                arrived = zip(labels[old:].tolist(), range(old, len(labels)), strict=True)
+                self._position.update(arrived)
             if len(X):
-                # Not "!= X.dtype" alone: to numpy, None is another name of float64.
-                if self.dtype is None:
-                    self.dtype = X.dtype
-                elif self.dtype != X.dtype:
-                    self.dtype = np.dtype(np.float64)
+                self.dtype = _wider(self.dtype, X.dtype)
 
     def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
-        """Do all of `remove(X, index)` that can fail; return a function that does the rest.
+        """Do all that can fail of removing rows; return a function that does the rest.
 
-        Raises ValueError if there are fewer examples of a class than that, if a class's examples
-        do not add up to its sum though all of them go, or if all rows are still held and one of
-        `X` is not among them.
+        That function returns the classes that vanished.
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, d)
+        index : ndarray of shape (m,)
+            The class of each row.
+
+        Raises
+        ------
+        NotTaughtError
+            If there are fewer examples of a class than that, if a class's examples do not add up
+            to its sum though all of them go, if all rows are still held and one of `X` is not
+            among them, or if the sums of a class would be left as those of no data.
         """
-        counts = self.counts - np.bincount(index, minlength=self.n_classes)
-        short = np.flatnonzero(counts < 0)
-        if len(short):
-            label, held = self.labels.tolist()[short[0]], self.counts[short[0]]
-            raise InvalidInputError(
-                f"cannot forget {held - counts[short[0]]} examples of {label!r}: "
-                f"{held} of them were taught"
-            )
-        present, terms = self._class_terms(X, index, exact=True)
-        trace, peak = (sum(getattr(gram, of) for gram in self.grams) for of in ("trace", "peak"))
-        slack = SUM_SLACK * (trace / max(1, self.total)) ** 0.5 + PEAK_SLACK * peak**0.5
-        for place, total in zip(present, terms.sum(axis=0), strict=True):
-            gram = self.grams[place if self.per_class else 0]
-            # Where all rows of the class are held that are not zero, or no row is left that is
-            # not, it is enough that these are among them, which is seen to below.
-            if counts[place] or (not gram.peak and (self.per_class or not trace)):
-                continue
-            size = np.abs(X[index == place]).sum(axis=0, dtype=np.float64)
-            if (abs(self._cross[place] - total) > SUM_SLACK * size + slack).any():
-                raise InvalidInputError(
-                    f"cannot forget these examples of {self.labels.tolist()[place]!r}: they do "
-                    "not add up to what was taught, so the model is left as it was"
-                )
-        removals = [gram.prepare_removal(rows) for gram, rows in self._split(self.grams, X, index)]
-        shift = self._prepare_shift(present, -terms)
+        counts = self._counts_without(index)
+        present, terms = class_terms(X, index, exact=True)
+        self._check_totals(X, index, counts, present, terms.sum(axis=0))
+        pairs = self._split(self.grams, X, index)
+        removals = [gram.prepare_removal(rows) for gram, rows in pairs]
+        for gram, rows in pairs if self.per_class else ():
+            check_removal(gram, rows)
+        shift = self._cross.prepare(present, -terms, self.n_classes)
         vanished = np.flatnonzero((counts == 0) & (self.counts > 0))
 
         def remove() -> Index:
             with uninterrupted():
-                for take_out in removals:
-                    take_out()
-                shift()
+                for change in (*removals, shift):
+                    change()
                 self.counts = counts
-                self.drop(vanished)
+                self.remove_classes(vanished)
             return vanished
 
         return remove
 
-    def remove(self, X: Rows, index: Index) -> Index:
-        """Remove rows `X` (m, d) of classes `index` (m,); return the classes that vanished."""
-        return self.prepare_removal(X, index)()
-
-    def drop(self, places: Index) -> None:
+    def remove_classes(self, index: Index) -> None:
         """Take out classes, each with its Gram if it has one of its own."""
-        if not len(places):
-            return
-        gone = set(places.tolist())
-        labels, counts = np.delete(self.labels, places), np.delete(self.counts, places)
-        cross, dropped = (np.delete(part, places, axis=0) for part in (self._cross, self._dropped))
-        grams = [gram for place, gram in enumerate(self.grams) if place not in gone]
-        if not self.per_class:
-            grams = self.grams if counts.any() else [Gram(self.width, recent_apart=True)]
-        with uninterrupted():
-            self.labels, self.counts, self._position = labels, counts, positions(labels)
-            self._cross, self._dropped, self.grams = cross, dropped, grams
+        if len(index):
+            self._replace(index, self.counts, self._cross, self.grams)
 
     def rename(self, old: Any, new: Labels) -> None:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
@@ -301,20 +292,12 @@ class Sums:
             self.labels = join_labels(join_labels(before, new), after)
             self._position = positions(self.labels)
             return
-        # On a copy of the target, so that nothing has changed until all has been worked out.
-        target, joined = self.position(label), copy.copy(self)
-        joined.grams = list(self.grams)
-        joined._cross, joined._dropped = self._cross.copy(), self._dropped.copy()
-        if self.per_class:
-            joined.grams[target] = copy.deepcopy(self.grams[target])
-            joined.grams[target].merge(self.grams[source])
-        joined._prepare_shift(np.array([target]), np.array(self.cross_parts)[:, [source]])()
-        counts = self.counts.copy()
+        target, counts, grams = self.position(label), self.counts.copy(), list(self.grams)
         counts[target] += counts[source]
-        joined.counts = counts
-        joined.drop(np.array([source]))
-        with uninterrupted():
-            self.__dict__.update(joined.__dict__)
+        if self.per_class:
+            grams[target] = copy.deepcopy(grams[target])
+            grams[target].merge(grams[source])
+        self._replace(np.array([source]), counts, self._cross.joined(source, target), grams)
 
     def merge(self, other: "Sums") -> None:
         """Add everything `other` holds; classes are matched by label."""
@@ -332,31 +315,47 @@ class Sums:
         nothing, nowhere = np.zeros((0, self.width)), np.zeros(0, dtype=np.intp)
         self.add(nothing, nowhere, join_labels(self.labels, other.labels[fresh]))
         index = np.array([self._position[label] for label in other.labels.tolist()], dtype=np.intp)
-        for place, gram in enumerate(other.grams):
-            self.grams[index[place] if self.per_class else 0].merge(gram)
-        self._prepare_shift(index, np.array(other.cross_parts))()
+        for there, gram in enumerate(other.grams):
+            self.grams[index[there] if self.per_class else 0].merge(gram)
+        self._cross.prepare(index, np.array(other.cross_parts), self.n_classes)()
         counts = self.counts.copy()
         counts[index] += other.counts
         self.counts = counts
         if other.dtype is not None:
-            known = other.dtype if self.dtype is None else self.dtype
-            self.dtype = np.result_type(other.dtype, known)
+            self.dtype = _wider(self.dtype, other.dtype)
+
+    def __add__(self, other: "Sums") -> "Sums":
+        """Return the sums of both, neither of which changes; classes are matched by label.
+
+        Examples
+        --------
+        >>> morning = Sums.of([[1.0], [2.0]], ["cup", "mug"])
+        >>> evening = Sums.of([[4.0]], ["mug"])
+        >>> both = morning + evening
+        >>> both.labels.tolist(), both.counts.tolist(), both.cross.tolist()
+        (['cup', 'mug'], [1, 2], [[1.0, 6.0]])
+        """
+        if not isinstance(other, Sums):
+            return NotImplemented
+        both = copy.deepcopy(self)
+        both.merge(other)
+        return both
 
     def restore(
         self,
         labels: Labels,
         counts: Counts,
         cross: Floats,
-        dropped: Floats,
+        residue: Floats,
         dtype: np.dtype[Any] | None,
     ) -> None:
         """Take over sums that were held before, all but the Grams, which start empty."""
         shape = (len(labels), self.width)
-        if counts.shape != shape[:1] or cross.shape != shape or dropped.shape != shape:
+        if counts.shape != shape[:1] or cross.shape != shape or residue.shape != shape:
             raise InvalidInputError("sums of different shapes do not belong together")
         self.labels, self._position = labels, positions(labels)
         self.counts = counts.astype(np.int64)
-        self._cross, self._dropped, self.dtype = cross.copy(), dropped.copy(), dtype
+        self._cross, self.dtype = Cross(cross.copy(), residue.copy()), dtype
         if self.per_class:
             self.grams = [self._class_gram() for _ in labels]
 
@@ -368,38 +367,54 @@ class Sums:
         """Pair each Gram with the rows of `X` that belong to it."""
         if not self.per_class:
             return [(grams[0], X)]
-        return [(grams[place], X[index == place]) for place in np.unique(index)]
+        return [(grams[each], X[index == each]) for each in np.unique(index)]
 
-    def _class_terms(self, X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
-        """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
+    def _counts_without(self, index: Index) -> Counts:
+        """Return the counts once examples of these classes are gone, or raise NotTaughtError."""
+        counts = self.counts - np.bincount(index, minlength=self.n_classes)
+        short = np.flatnonzero(counts < 0)
+        if len(short):
+            label, held = self.labels.tolist()[short[0]], self.counts[short[0]]
+            raise NotTaughtError(
+                f"cannot forget {held - counts[short[0]]} examples of {label!r}: "
+                f"{held} of them were taught"
+            )
+        return counts
 
-        If `exact`, the terms have twice the working precision together. That takes ten times as
-        long; otherwise the sum is rounded as X'X of the rows is.
-        """
-        if len(X) == 1:
-            return index, X.astype(np.float64)[None]
-        present, compact = np.unique(index, return_inverse=True)
-        terms = np.zeros((2, len(present), self.width))
-        size = CHUNK_ROWS if exact else len(X)
-        for start in range(0, len(X), size):
-            rows, of = X[start : start + size], compact[start : start + size]
-            n = len(rows)
-            members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
-            for part in split(rows.astype(np.float64)) if exact else (rows,):
-                add_exactly(terms[0], terms[1], members.T @ part)
-        return present, terms
+    def _check_totals(
+        self, X: Rows, index: Index, counts: Counts, present: Index, totals: Floats
+    ) -> None:
+        """Raise NotTaughtError if a class loses all its examples, and they miss its sum."""
+        trace, peak = (sum(getattr(gram, of) for gram in self.grams) for of in ("trace", "peak"))
+        slack = SUM_SLACK * (trace / max(1, self.total)) ** 0.5 + PEAK_SLACK * peak**0.5
+        for each, total in zip(present, totals, strict=True):
+            gram = self.grams[each if self.per_class else 0]
+            # Where all rows of the class are held that are not zero, or no row is left that is
+            # not, it is enough that these are among them, which their Gram sees to.
+            if counts[each] or (not gram.peak and (self.per_class or not trace)):
+                continue
+            size = np.abs(X[index == each]).sum(axis=0, dtype=np.float64)
+            if (abs(self._cross.totals[each] - total) > SUM_SLACK * size + slack).any():
+                raise NotTaughtError(
+                    f"cannot forget these examples of {self.labels.tolist()[each]!r}: they do "
+                    "not add up to what was taught, so the model is left as it was"
+                )
 
-    def _prepare_shift(self, places: Index, terms: Floats) -> Callable[[], None]:
-        """Return a function that adds `terms` (m, k, d) to the cross of the classes at `places`."""
-        # A slice is ten times faster than a list of one.
-        where = slice(places[0], places[0] + 1) if len(places) == 1 else places
-        total, dropped = self._cross[where].copy(), self._dropped[where].copy()
-        for term in terms:
-            add_exactly(total, dropped, term)
-        if not (self._cross.flags.writeable and self._dropped.flags.writeable):
-            self._cross, self._dropped = self._cross.copy(), self._dropped.copy()
+    def _replace(self, gone: Index, counts: Counts, cross: Cross, grams: list[Gram]) -> None:
+        """Hold these sums, without the classes in `gone`, instead of the present ones."""
+        labels, counts = np.delete(self.labels, gone), np.delete(counts, gone)
+        cross, position = cross.without(gone), positions(labels)
+        if self.per_class:
+            kept = np.delete(np.arange(self.n_classes), gone)
+            grams = [grams[index] for index in kept]
+        elif not counts.any():
+            grams = [Gram(self.width, recent_apart=True)]
+        with uninterrupted():
+            self.labels, self.counts, self._position = labels, counts, position
+            self._cross, self.grams = cross, grams
 
-        def shift() -> None:
-            self._cross[where], self._dropped[where] = total, dropped
 
-        return shift
+def _wider(known: np.dtype[Any] | None, new: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of rows of both types together: float32 only if both are."""
+    # None is asked for first: to numpy, it is another name of float64.
+    return new if known is None or known == new else np.dtype(np.float64)

@@ -1,0 +1,67 @@
+"""What every solver can do, and which one the settings ask for."""
+
+from typing import Protocol
+
+from newfound.common.arrays import Floats, Index, Labels, Rows
+from newfound.common.errors import InvalidInputError
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.settings import Settings
+from newfound.solvers.weighted import RebalancedSolver
+from newfound.sums.sums import Sums
+
+
+class Solver(Protocol):
+    """Derives weights, intercept and leverage from sums, and keeps them current."""
+
+    sums: Sums
+    penalty: float
+    fit_intercept: bool
+
+    @property
+    def masses(self) -> Floats:
+        """What each class weighs in the sums, shape (T,)."""
+
+    @property
+    def weights(self) -> Floats:
+        """Weights, shape (d, T), not recoded; must not be written to."""
+
+    @property
+    def intercept(self) -> Floats:
+        """Intercepts, shape (T,), not recoded; must not be written to."""
+
+    def leverage(self, X: Rows) -> Floats:
+        """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
+
+    def inverse_times(self, columns: Floats) -> Floats:
+        """Return A^-1 times `columns`, shape (d, k)."""
+
+    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
+        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
+
+        `labels` are all classes there will be then.
+        """
+
+    def forget(self, X: Rows, index: Index) -> None:
+        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
+
+        Raises NotTaughtError, and changes nothing that matters, if that cannot be.
+        """
+
+    def remove_classes(self, index: Index) -> None:
+        """Take out the columns of classes that have no examples left."""
+
+    def discard(self) -> None:
+        """Throw away all that is derived; the next question rebuilds it from the sums."""
+
+
+def solver_for(sums: Sums, settings: Settings) -> Solver:
+    """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
+    penalty, _, class_weight, fit_intercept = settings
+    if class_weight is not None and not sums.per_class:
+        raise InvalidInputError(
+            "class_weight needs the sums of each class, but this model was taught with "
+            "class_weight=None, which does not hold them: fit it anew"
+        )
+    if not class_weight:  # none, or a mapping that weighs all alike
+        return RecursiveSolver(sums, penalty, fit_intercept)
+    return RebalancedSolver(sums, penalty, fit_intercept, class_weight)

@@ -1,0 +1,106 @@
+"""X'Y: the sum of the rows of each class, in twice the working precision."""
+
+import copy
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from newfound.common.arrays import Floats, Index, Rows
+from newfound.sums.blas import CHUNK_ROWS
+from newfound.sums.exact import add_exactly, split
+
+
+def with_room(columns: Floats, needed: int) -> Floats:
+    """Return `columns`, shape (capacity, width), or a copy at least `needed` long, zeros added.
+
+    The capacity doubles, so that adding a class costs O(width) on average.
+    """
+    if needed <= len(columns):
+        return columns
+    grown = np.zeros((max(needed, 2 * len(columns)), columns.shape[1]))
+    grown[: len(columns)] = columns
+    return grown
+
+
+def class_terms(X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
+    """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
+
+    If `exact`, the terms have twice the working precision together. That takes ten times as
+    long; otherwise the sum is rounded as X'X of the rows is.
+    """
+    if len(X) == 1:
+        return index, X.astype(np.float64)[None]
+    present, compact = np.unique(index, return_inverse=True)
+    terms = np.zeros((2, len(present), X.shape[1]))
+    size = CHUNK_ROWS if exact else len(X)
+    for start in range(0, len(X), size):
+        rows, of = X[start : start + size], compact[start : start + size]
+        n = len(rows)
+        members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
+        for part in split(rows.astype(np.float64)) if exact else (rows,):
+            add_exactly(terms[0], terms[1], members.T @ part)
+    return present, terms
+
+
+class Cross:
+    """Sums of rows by class; a class that arrives is a row of zeros.
+
+    Parameters
+    ----------
+    totals, residue : ndarray of shape (T, d)
+        The sums of T classes, and what rounding left out of them.
+
+    Examples
+    --------
+    >>> cross = Cross(np.zeros((1, 2)), np.zeros((1, 2)))
+    >>> cross.prepare(np.array([1]), np.array([[[3.0, 4.0]]]), size=2)()
+    >>> cross.totals.tolist()
+    [[0.0, 0.0], [3.0, 4.0]]
+    """
+
+    # _totals[:size] + _residue[:size]: the sums; zeros follow.
+
+    def __init__(self, totals: Floats, residue: Floats) -> None:
+        self.size = len(totals)
+        self._totals = totals
+        self._residue = residue
+
+    @property
+    def totals(self) -> Floats:
+        """The float64 nearest to each sum, shape (T, d); must not be written to."""
+        return self._totals[: self.size]
+
+    @property
+    def residue(self) -> Floats:
+        """What that rounding leaves out, shape (T, d); must not be written to."""
+        return self._residue[: self.size]
+
+    def prepare(self, index: Index, terms: Floats, size: int) -> Callable[[], None]:
+        """Make room for `size` classes; return what adds `terms` (m, k, d) to those in `index`."""
+        self._totals, self._residue = (
+            with_room(part if part.flags.writeable else part.copy(), size)
+            for part in (self._totals, self._residue)
+        )
+        # A slice is ten times faster than a list of one.
+        where = slice(index[0], index[0] + 1) if len(index) == 1 else index
+        totals, residue = self._totals[where].copy(), self._residue[where].copy()
+        for term in terms:
+            add_exactly(totals, residue, term)
+
+        def shift() -> None:
+            self._totals[where], self._residue[where] = totals, residue
+            self.size = size
+
+        return shift
+
+    def without(self, index: Index) -> "Cross":
+        """Return the sums of all classes but those in `index`."""
+        return Cross(*(np.delete(part, index, axis=0) for part in (self.totals, self.residue)))
+
+    def joined(self, source: int, target: int) -> "Cross":
+        """Return the same sums with those of one class added to another's, too."""
+        joined = copy.deepcopy(self)
+        terms = np.array([self.totals, self.residue])[:, [source]]
+        joined.prepare(np.array([target]), terms, self.size)()
+        return joined

@@ -1,0 +1,182 @@
+"""X'X of rows that come and go in blocks, with rounding errors that hardly grow."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import blas
+
+from newfound.common.arrays import Floats, Rows
+from newfound.common.errors import InvalidInputError
+from newfound.sums.blas import add_products, diagonal_of, room_for
+from newfound.sums.exact import add_exactly
+
+# Columns moved from the recent sum to the old one at a time, so that no single step is slow.
+STRIP_COLUMNS = 32
+# Rows whose squares numpy adds one after the other before they are added exactly.
+SQUARED_ROWS = 128
+
+
+class Triangles:
+    """A symmetric sum in one triangle, or in two: one of old rows and one of recent rows.
+
+    Parameters
+    ----------
+    width : int
+        Number of features, d.
+    recent_apart : bool
+        Hold the sum of recent rows apart from that of old ones. Rounding errors then grow with the
+        sixth root of the number of rows instead of the square root.
+
+    Examples
+    --------
+    >>> triangles = Triangles(2, recent_apart=True)
+    >>> triangles.prepare(np.array([[1.0, 2.0], [3.0, 4.0]]))()
+    >>> triangles.total().tolist()
+    [[10.0, 0.0], [14.0, 20.0]]
+    """
+
+    # store: (d, d), or (d, d + 1) for two triangles side by side. A lower triangle fills its first
+    #     d columns, an upper one its last d, and they share no entry.
+    # diagonal + residue: the diagonal of X'X in twice the precision. The diagonal of the old
+    #     triangle is the same, and that of the recent one is zero.
+    # flushes: how many blocks of rows were added or removed.
+    # strip: the first column that is moved next from the recent triangle to the old one.
+    # highest: the largest trace that any removal found; 0 before the first. Between removals the
+    #     trace only grows.
+
+    def __init__(self, width: int, recent_apart: bool) -> None:
+        self.width = width
+        self.recent_apart = recent_apart
+        self.store = np.zeros((width, width + recent_apart), order="F")
+        self.diagonal = np.zeros(width)
+        self.residue = np.zeros(width)
+        self.flushes = 0
+        self.strip = 0
+        self.highest = 0.0
+
+    @classmethod
+    def restored(
+        cls, matrix: Floats, residue: Floats, flushes: int, highest: float, recent_apart: bool
+    ) -> "Triangles":
+        """Return a sum from what another held, `matrix` being its `total()`."""
+        width = len(residue)
+        if matrix.shape != (width, width):
+            raise InvalidInputError("sums of different shapes do not belong together")
+        restored = cls(width, recent_apart)
+        restored.old[:] = matrix
+        restored.diagonal, restored.residue = matrix.diagonal().copy(), residue
+        restored.flushes, restored.highest = flushes, highest
+        return restored
+
+    @property
+    def old(self) -> Floats:
+        """X'X of the old rows in the lower triangle, shape (d, d)."""
+        return self.store[:, : self.width]
+
+    @property
+    def recent(self) -> Floats:
+        """X'X of the recent rows in the upper triangle, shape (d, d)."""
+        return self.store[:, 1:]
+
+    @property
+    def trace(self) -> float:
+        """Sum of the squares of all rows."""
+        return float(self.diagonal.sum())
+
+    @property
+    def peak(self) -> float:
+        """Largest trace there ever was: what rounding is measured by."""
+        return max(self.highest, self.trace)
+
+    def prepare(self, X: Rows, sign: float = 1.0) -> Callable[[], None]:
+        """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
+        self._thaw()
+        diagonal, residue = self.diagonal.copy(), self.residue.copy()
+        for start in range(0, len(X), SQUARED_ROWS):
+            part = X[start : start + SQUARED_ROWS]
+            squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
+            add_exactly(diagonal, residue, sign * squares)
+        # What was added up in other groups than it is taken out of may leave less than nothing.
+        negative = diagonal < 0
+        diagonal[negative] = residue[negative] = 0.0
+        highest = self.highest if sign > 0 else self.peak
+        move, room = self._prepare_move(), room_for(X)
+
+        def flush() -> None:
+            move()
+            target = self.recent if self.recent_apart else self.old
+            add_products(target, X, sign, lower=not self.recent_apart, room=room)
+            self._set_diagonal(diagonal, residue)
+            self.flushes, self.highest = self.flushes + 1, highest
+
+        return flush
+
+    def times(self, columns: Floats) -> Floats:
+        """Return X'X times `columns`, of shape (d,) or (d, k)."""
+        symmetric = blas.dsymv if columns.ndim == 1 else blas.dsymm
+        product: Floats = symmetric(1.0, self.old, columns, lower=1)
+        if self.recent_apart:
+            product += symmetric(1.0, self.recent, columns, lower=0)
+        return product
+
+    def add_to(self, target: Floats, scale: float) -> None:
+        """Overwrite the lower triangle of `target` with `target + scale X'X`."""
+        if not self.recent_apart:
+            blas.daxpy(self.old.ravel(order="K"), target.ravel(order="K"), a=scale)
+            return
+        for left in range(0, self.width, STRIP_COLUMNS):
+            strip = slice(left, left + STRIP_COLUMNS)
+            both = self.old[left:, strip] + self.recent[strip, left:].T
+            target[left:, strip] += scale * np.tril(both)
+
+    def total(self) -> Floats:
+        """Return X'X as the lower triangle of a new matrix in Fortran order."""
+        total = np.zeros((self.width, self.width), order="F")
+        self.add_to(total, 1.0)
+        return total
+
+    def merge(self, other: "Triangles") -> None:
+        """Add another sum of the same width."""
+        peak = self.peak + other.peak
+        self._thaw()
+        self.old[:] += other.total()
+        diagonal, residue = self.diagonal.copy(), self.residue.copy()
+        add_exactly(diagonal, residue, other.diagonal)
+        add_exactly(diagonal, residue, other.residue)
+        self._set_diagonal(diagonal, residue)
+        self.flushes, self.highest = self.flushes + other.flushes, peak
+
+    def _prepare_move(self) -> Callable[[], None]:
+        """Return what moves a strip of columns from the recent sum to the old one, if one is due.
+
+        Each strip is moved once in N^(2/3) of N flushes: then what rounding takes from the recent
+        sum and from the old one grows alike, with N^(1/6).
+        """
+        strips = -(-self.width // STRIP_COLUMNS)
+        if not self.recent_apart or self.flushes % max(4, int(self.flushes ** (2 / 3)) // strips):
+            return _nothing
+        left = self.strip
+        strip = slice(left, left + STRIP_COLUMNS)
+        moved = np.tril(self.recent[strip, left:].T)
+
+        def move() -> None:
+            self.old[left:, strip] += moved
+            self.recent[strip, left:] -= moved.T  # leaves zeros in the triangle
+            self.strip = (left + STRIP_COLUMNS) % (strips * STRIP_COLUMNS)
+
+        return move
+
+    def _thaw(self) -> None:
+        """Copy what is mapped read-only from a file: BLAS would write to it all the same."""
+        if not self.store.flags.writeable:
+            self.store = np.array(self.store, order="F")
+
+    def _set_diagonal(self, diagonal: Floats, residue: Floats) -> None:
+        self.diagonal, self.residue = diagonal, residue
+        diagonal_of(self.old)[:] = diagonal
+        if self.recent_apart:
+            diagonal_of(self.recent)[:] = 0.0
+
+
+def _nothing() -> None:
+    pass
