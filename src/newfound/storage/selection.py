@@ -12,12 +12,11 @@ from newfound.selection.holdout import HeldBack
 from newfound.selection.schedule import Occasion, Schedule
 from newfound.selection.selector import Selector
 from newfound.solvers.settings import SelectionSettings
+from newfound.sums.rows import LARGEST_SQUARE
 from newfound.sums.sums import Sums
 
 # More examples than anyone can show, and fewer than 64 bits count.
 _MANY = 2**53
-# Squares of rows stay below this, as those of rows that are taught do.
-_LARGEST_SQUARE = 1e290
 
 
 def packed(selector: Selector, sums: Sums, settings: SelectionSettings) -> dict[str, NDArray[Any]]:
@@ -61,7 +60,7 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
     rows = arrays["held_rows"]
     _require(rows.dtype in (np.float64, sums.dtype) and rows.shape == (V, sums.width))
     _require(bool(np.isfinite(rows).all()))
-    _require(float(np.vdot(rows, rows.astype(np.float64))) < _LARGEST_SQUARE)
+    _require(float(np.vdot(rows, rows.astype(np.float64))) < LARGEST_SQUARE)
     index = whole("held_class", shape=(V,), high=T - 1)
     _require(bool(sums.counts[index].all()))
     shown, offered = (whole(name, shape=(T,)) for name in ("shown", "offered"))
@@ -72,7 +71,7 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
     for row, place in zip(rows.astype(sums.dtype or np.float64), index, strict=True):
         held.rows.setdefault(names[place], []).append(row)
 
-    selector = Selector(held, float(floats("scale", shape=(1,), high=_LARGEST_SQUARE)[0]))
+    selector = Selector(held, float(floats("scale", shape=(1,), high=LARGEST_SQUARE)[0]))
     selector.scaled_at = int(whole("scaled_at", shape=(1,))[0])
     key = selector.key(settings)
     K, A = len(key.penalties), len(key.recodings)

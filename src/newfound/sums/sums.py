@@ -1,6 +1,7 @@
 """The sums that hold everything taught."""
 
 import copy
+from collections import ChainMap
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -209,7 +210,7 @@ class Sums:
         fresh = [value not in self._position for value in values]
         labels = join_labels(self.labels, distinct[fresh])
         new = enumerate(distinct[fresh].tolist(), start=self.n_classes)
-        position = self._position | {value: index for index, value in new}
+        position = ChainMap({value: index for index, value in new}, self._position)
         index = np.array([position[value] for value in values], dtype=np.intp)
         return index[inverse.reshape(-1)], labels
 
