@@ -13,10 +13,10 @@ import numpy as np
 import skimage
 
 from benchmarks.common import Measurement, show, timed
+from newfound.cli.commands.teach import _Lesson
+from newfound.cli.console import Console
 from newfound.cli.gather import Gathered, Item, _rows
 from newfound.cli.models import Change
-from newfound.cli.talk import Talk
-from newfound.cli.teach import _Lesson
 from newfound.common.extras import imported_from
 from newfound.features import EfficientNetLite0, Vectors
 from newfound.features.efficientnet import _graph
@@ -51,7 +51,7 @@ def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser
     """Return seconds an image from its file to what is learned."""
     items = [Item(path, path.parent.name) for path in files]
     gathered = Gathered(items, [], Counter(), [], need_labels=True)
-    change = Change(Path("nowhere"), Path("nowhere"), Talk())
+    change = Change(Path("nowhere"), Path("nowhere"), Console())
     taking = _Lesson(recogniser, change, save_every=1e9, again=True)
 
     def teach() -> None:

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from newfound.cli.talk import shown
+from newfound.cli.console import printable
 from newfound.features.vectors import Vectors
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
 
-predict_module: Any = sys.modules["newfound.cli.predict"]
+predict_module: Any = sys.modules["newfound.cli.commands.predict"]
 PIXELS = ("--extractor", "pixels:size=8")
 
 
@@ -83,7 +83,7 @@ def read_tsv(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "read", "written"), [(".csv", read_csv, as_it_is), (".TSV", read_tsv, shown)]
+    ("suffix", "read", "written"), [(".csv", read_csv, as_it_is), (".TSV", read_tsv, printable)]
 )
 def test_answers_are_written_as_a_table_with_names(
     model: Path, suffix: str, read: Any, written: Any

@@ -20,7 +20,7 @@ from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, on_terminal, picture, write_pictures
 from tests.features.test_extractors import small_network
 
-teach_module: Any = sys.modules["newfound.cli.teach"]
+teach_module: Any = sys.modules["newfound.cli.commands.teach"]
 THINGS = ("cup", "mug", "pot")
 PIXELS = ("--extractor", "pixels:size=8")
 
@@ -580,8 +580,8 @@ def test_hostile_files_are_survived(world: Path) -> None:
 def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
     program = (
         "from pathlib import Path; from newfound.cli.models import changing\n"
-        "from newfound.cli.talk import Talk\n"
-        "with changing(Path('m.newfound'), 0, Talk()):\n"
+        "from newfound.cli.console import Console\n"
+        "with changing(Path('m.newfound'), 0, Console()):\n"
         "    print('held', flush=True)\n"
         "    input()"
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from newfound.cli.talk import shortened
+from newfound.cli.console import shortened
 from newfound.features.vectors import Identity, Vectors
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, on_terminal, write_pictures, write_rows

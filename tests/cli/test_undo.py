@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from newfound.cli import kept
-from newfound.cli.talk import size
+from newfound.cli.console import size
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, write_rows
 

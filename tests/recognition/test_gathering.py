@@ -12,7 +12,7 @@ import pytest
 from newfound import load
 from tests.command_line import newfound, write_pictures, write_rows
 
-teach_module: Any = sys.modules["newfound.cli.teach"]
+teach_module: Any = sys.modules["newfound.cli.commands.teach"]
 PIXELS = ("--extractor", "pixels:size=8")
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from newfound.cli.talk import emit
+from newfound.cli.console import emit
 
 
 def bench(

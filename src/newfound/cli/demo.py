@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from newfound.cli.console import Console as Messages
+from newfound.cli.console import emit
 from newfound.cli.figures import check_figure
-from newfound.cli.talk import Talk, emit
 
 if TYPE_CHECKING:
     from newfound.paper.new_class import Snapshot
@@ -101,9 +102,9 @@ def _saved_figure(summary: dict[str, Any], path: Path, talk: Console) -> str | N
         talk.print(f"No figure: {error}", markup=False, highlight=False, soft_wrap=True)
         return None
     except OSError as error:
-        Talk().complain(f"The figure could not be saved: {error}")
+        Messages().error(f"The figure could not be saved: {error}")
         raise typer.Exit(1) from None
-    Talk().say(f"Figure in {path}")
+    Messages().info(f"Figure in {path}")
     return str(path)
 
 

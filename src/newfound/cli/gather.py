@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import typer
 
+from newfound.cli.console import Console, printable
 from newfound.cli.errors import words
 from newfound.cli.models import extractor_for
-from newfound.cli.talk import Talk, shown
 from newfound.common.errors import InvalidInputError
 from newfound.common.files import digest_of
 from newfound.common.limits import LONGEST_LABEL
@@ -114,7 +114,7 @@ def gather(
             beside = listing.ignored.pop(IN_NO_CLASS, 0)
             ignored += listing.ignored
             if beside and listing.files:
-                ignored[f"beside the folders of classes in {shown(path)} (see --as)"] += beside
+                ignored[f"beside the folders of classes in {printable(path)} (see --as)"] += beside
             elif beside:
                 images += [Item(found, _name_of(path)) for found in images_below(path, Counter())]
         elif path.suffix.lower() == ".npz":
@@ -126,10 +126,14 @@ def gather(
             if label is not None:
                 part = part._replace(labels=[label] * len(part.files))
             if part.labels is None and need_labels:
-                raise typer.BadParameter(f"the vectors in {shown(path)} have no labels: give --as")
+                raise typer.BadParameter(
+                    f"the vectors in {printable(path)} have no labels: give --as"
+                )
             vectors.append((name, part))
         elif label is None and need_labels:
-            raise typer.BadParameter(f"{shown(path)} is not a folder: say what it shows with --as")
+            raise typer.BadParameter(
+                f"{printable(path)} is not a folder: say what it shows with --as"
+            )
         else:
             images.append(Item(path, label))
     found = Gathered(images, vectors, ignored, problems, need_labels)
@@ -299,15 +303,15 @@ def _counted(ignored: Counter[str]) -> str:
     )
 
 
-def tell_ignored(ignored: Counter[str], talk: Talk) -> None:
+def tell_ignored(ignored: Counter[str], console: Console) -> None:
     """Say how many files were passed over, and why."""
     if ignored:
-        talk.say(f"Passed over: {_counted(ignored)}")
+        console.info(f"Passed over: {_counted(ignored)}")
 
 
-def tell_problems(problems: Sequence[Row], talk: Talk) -> None:
+def tell_problems(problems: Sequence[Row], console: Console) -> None:
     """List what could not be used, and why."""
     if problems:
-        talk.complain(f"{len(problems)} could not be used:")
+        console.error(f"{len(problems)} could not be used:")
     for row in problems:
-        talk.complain(f"  {row.file}: {row.problem}")
+        console.error(f"  {row.file}: {row.problem}")

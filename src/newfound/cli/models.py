@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from newfound.cli.console import FAILED, Console, printable
 from newfound.cli.errors import naming
 from newfound.cli.kept import kept_file, kept_state, put_aside, settle
-from newfound.cli.talk import FAILED, Talk, shown
 from newfound.common.files import open_regular
 from newfound.common.interrupts import uninterrupted
 
@@ -32,8 +32,8 @@ class Change:
 
     # path: the file itself, where links lead. named: as the user calls it.
 
-    def __init__(self, path: Path, named: Path, talk: Talk) -> None:
-        self.path, self.named, self.talk = path, named, talk
+    def __init__(self, path: Path, named: Path, console: Console) -> None:
+        self.path, self.named, self.console = path, named, console
         self.is_kept = False
 
     def save(self, recogniser: "Recogniser", undoable: bool = True) -> None:
@@ -51,7 +51,7 @@ class Change:
                     with naming(kept_file(beside(self.named))):
                         self.is_kept = settle(self.path)
         if not recogniser.is_taught:
-            self.talk.say(
+            self.console.info(
                 f"That was all it knew: the model is gone. newfound undo {self.named} "
                 "brings it back."
             )
@@ -76,12 +76,12 @@ def must_exist(path: Path) -> None:
     if not path.exists():
         kept = kept_state(Path(os.path.realpath(path)))
         more = f", newfound undo {path} brings back the last" if kept else ""
-        Talk().complain(f"There is no model {path}: newfound teach makes one{more}.")
+        Console().error(f"There is no model {path}: newfound teach makes one{more}.")
         raise typer.Exit(FAILED)
 
 
 @contextmanager
-def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterator[Change]:
+def changing(path: Path, wait: float, console: Console, check: bool = True) -> Iterator[Change]:
     """Keep other processes from changing a model meanwhile, or end with a word that one does.
 
     With `check`, a file that is there must begin as a model does.
@@ -90,7 +90,7 @@ def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterato
 
     named, path = path, Path(os.path.realpath(path))
     if not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {shown(path.parent)}")
+        raise typer.BadParameter(f"there is no folder {printable(path.parent)}")
     if check and path.exists():
         _check_is_model(named)  # before a lock is left beside what is none
     place = path.with_name(f".{path.name}.lock")
@@ -100,11 +100,11 @@ def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterato
             lock.acquire(timeout=0)
         except Timeout:
             if wait:
-                talk.say(f"Another process is changing {path.name}; waiting up to {wait:g} s.")
+                console.info(f"Another process is changing {path.name}; waiting up to {wait:g} s.")
             try:
                 lock.acquire(timeout=wait)
             except Timeout:
-                talk.complain(
+                console.error(
                     f"Another process is changing {path.name}, so nothing was done. "
                     "Try again later, or wait for it with --wait SECONDS."
                 )
@@ -118,7 +118,7 @@ def changing(path: Path, wait: float, talk: Talk, check: bool = True) -> Iterato
             with suppress(OSError):
                 if left.fullmatch(other.name) and time() - other.stat().st_mtime > STALE:
                     other.unlink()
-        yield Change(path, named, talk)
+        yield Change(path, named, console)
     finally:
         lock.release()
 

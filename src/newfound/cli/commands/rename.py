@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.console import FAILED, Console, is_terminal, printable
 from newfound.cli.gather import check_label
 from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.cli.talk import FAILED, Talk, is_terminal, shown
 
 Old = Annotated[str, typer.Argument(help="Its name.", show_default=False)]
 New = Annotated[str, typer.Argument(help="Its new name.", show_default=False)]
@@ -28,32 +28,32 @@ def rename(
     elsewhere it takes --force.
     """
     check_label(new)
-    talk = Talk(quiet)
+    console = Console(quiet)
     must_exist(model)
-    with changing(model, wait, talk) as change:
+    with changing(model, wait, console) as change:
         recogniser = opened(model)
         taught = recogniser.model.classes_.tolist()
         before, after = recogniser.label(old), recogniser.label(new)
         if before == after and isinstance(after, str):
             after = unicodedata.normalize("NFC", new)  # the same name, its accents written anew
         if before in taught and before == after:
-            talk.say(f"{before} is its name already.")
+            console.info(f"{before} is its name already.")
             return
         joined = before in taught and after in taught and before != after
         if joined and not force:
-            _ask(before, after, talk)
+            _ask(before, after, console)
         recogniser.rename(before, after)
         recogniser.settle()
         change.save(recogniser)
-    talk.say(f"{before} is now {'part of ' if joined else ''}{after}.")
+    console.info(f"{before} is now {'part of ' if joined else ''}{after}.")
 
 
-def _ask(old: Any, new: Any, talk: Talk) -> None:
+def _ask(old: Any, new: Any, console: Console) -> None:
     """End unless someone says that two classes are to be joined."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        talk.complain(
+        console.error(
             f"There is a class {new} already, so nothing was done: --force joins the two."
         )
         raise typer.Exit(FAILED)
     question = f"There is a class {new} already. Should {old} become part of it?"
-    typer.confirm(shown(question), abort=True, err=True)
+    typer.confirm(printable(question), abort=True, err=True)

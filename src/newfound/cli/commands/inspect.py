@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from newfound.cli.console import emit, plural, print_table, shortened, size
 from newfound.cli.kept import kept_state
 from newfound.cli.models import opened
 from newfound.cli.options import Json, Model
-from newfound.cli.talk import emit, many, print_table, shortened, size
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -36,7 +36,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["features", found["features"]],
         ["extractor", found["extractor_name"] or "not known"],
         ["unknown above", "no bound" if bound is None else f"novelty {bound:.3f}"],
-        ["remembers", many(found["remembers"], "image")],
+        ["remembers", plural(found["remembers"], "image")],
         ["estimator", found["estimator"]],
         ["file", size(found["bytes"])],
     ]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, emit, print_table, quoted
 from newfound.cli.errors import naming
 from newfound.cli.figures import check_figure
 from newfound.cli.gather import (
@@ -20,7 +21,6 @@ from newfound.cli.gather import (
 )
 from newfound.cli.models import opened
 from newfound.cli.options import As, By, ExtractorName, Images, Json, Model, Quiet
-from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, emit, print_table, quoted
 
 # Confusions that are told, and classes that are told to be unknown to the model.
 WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
@@ -56,33 +56,33 @@ def evaluate(
     if plot is not None:
         check_figure(plot, "--plot")
         from newfound.cli.confusion_plot import draw  # here, so that nobody waits for its absence
-    talk = Talk(quiet)
+    console = Console(quiet)
     recogniser = opened(model)
     gathered = gather(images, label, labels, need_labels=True)
-    tell_ignored(gathered.ignored, talk)
+    tell_ignored(gathered.ignored, console)
     rows = rows_of(gathered, recogniser, extractor)
     problems: list[Row] = []
     pairs: Counter[tuple[str, str]] = Counter()
     unknown = 0
-    for block in blocks(talk.progress(rows, len(gathered), "looking"), problems):
+    for block in blocks(console.progress(rows, len(gathered), "looking"), problems):
         for row, answer in zip(block, recogniser.answers(stacked(block)), strict=True):
             pairs[str(recogniser.label(str(row.label))), str(answer.label)] += 1
             unknown += not answer.known
     if not pairs:
-        tell_problems(problems, talk)
-        talk.complain("No images there to evaluate on.")
+        tell_problems(problems, console)
+        console.error("No images there to evaluate on.")
         raise typer.Exit(FAILED)
     taught = set(map(str, recogniser.model.classes_.tolist()))
     result = {**_summary(pairs, taught), "unknown": unknown, "unreadable": len(problems)}
     if as_json:
         emit(json.dumps(result))
     else:
-        _print(result, talk)
-    tell_problems(problems, talk)
+        _print(result, console)
+    tell_problems(problems, console)
     if plot is not None:
         with naming(plot):
             draw(pairs, plot)
-        talk.say(f"Figure in {plot}")
+        console.info(f"Figure in {plot}")
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
 
 
@@ -107,7 +107,7 @@ def _summary(pairs: Counter[tuple[str, str]], taught: set[str]) -> dict[str, Any
     }
 
 
-def _print(result: dict[str, Any], talk: Talk) -> None:
+def _print(result: dict[str, Any], console: Console) -> None:
     lines = [
         [quoted(label, (ALL, MEAN)), result["per_class_n"][label], f"{100 * accuracy:.1f}"]
         for label, accuracy in result["per_class"].items()
@@ -117,11 +117,11 @@ def _print(result: dict[str, Any], talk: Talk) -> None:
     print_table(["class", "images", "right, %"], lines, 2)
     for confusion in result["confusions"][:WORTH_KNOWING]:
         label, other, n = (confusion[name] for name in ("label", "taken_for", "n"))
-        talk.say(f"{n} of {result['per_class_n'][label]} {label} are taken for {other}")
+        console.info(f"{n} of {result['per_class_n'][label]} {label} are taken for {other}")
     if result["unknown"]:
-        talk.say(f"{result['unknown']} of {result['n']} would be called unknown.")
+        console.info(f"{result['unknown']} of {result['n']} would be called unknown.")
     if result["never_taught"]:
         names = result["never_taught"]
         more = len(names) - NEVER_TAUGHT_SHOWN
         listed = ", ".join(names[:NEVER_TAUGHT_SHOWN])
-        talk.say(f"Never taught: {listed}{f' and {more} more' if more > 0 else ''}")
+        console.info(f"Never taught: {listed}{f' and {more} more' if more > 0 else ''}")

@@ -2,10 +2,10 @@
 
 import typer
 
+from newfound.cli.console import DONE, SOME_UNREADABLE, Console, plural
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
 from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import As, By, ExtractorName, Images, Model, Quiet, Wait
-from newfound.cli.talk import DONE, SOME_UNREADABLE, Talk, many
 
 
 def forget(
@@ -26,17 +26,17 @@ def forget(
     taught under that label are listed, and the exit code is 3. A model that knows nothing any more
     is removed; newfound undo brings it back.
     """
-    talk = Talk(quiet)
+    console = Console(quiet)
     gathered = gather(images, label, labels, need_labels=True)
-    tell_ignored(gathered.ignored, talk)
+    tell_ignored(gathered.ignored, console)
     must_exist(model)
-    with changing(model, wait, talk) as change:
+    with changing(model, wait, console) as change:
         recogniser = opened(model)
         rows = rows_of(gathered, recogniser, extractor)
         taken: list[tuple[Row, object]] = []
         problems: list[Row] = []
         left: dict[tuple[object, bytes], int] = {}
-        for row in talk.progress(rows, len(gathered), "looking"):
+        for row in console.progress(rows, len(gathered), "looking"):
             named = recogniser.label(str(row.label))
             key = named, row.digest
             left.setdefault(key, recogniser.memory.count(*key))
@@ -52,6 +52,6 @@ def forget(
             recogniser.forget(vectors, names, [row.digest for row, _ in taken])
             recogniser.settle()
             change.save(recogniser)
-    talk.say(f"Forgot {many(len(taken), 'image')}.")
-    tell_problems(problems, talk)
+    console.info(f"Forgot {plural(len(taken), 'image')}.")
+    tell_problems(problems, console)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)

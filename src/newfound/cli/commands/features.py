@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, plural, printable
 from newfound.cli.errors import naming
 from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet
-from newfound.cli.talk import DONE, FAILED, SOME_UNREADABLE, Talk, many, shown
 from newfound.common.errors import InvalidInputError
 
 Output = Annotated[
@@ -38,28 +38,28 @@ def features(
     examples, where equal images would be one.
     """
     if output.suffix.lower() != ".npz":
-        raise typer.BadParameter(f"{shown(output)} does not end in .npz", param_hint="--output")
+        raise typer.BadParameter(f"{printable(output)} does not end in .npz", param_hint="--output")
     if not output.parent.is_dir():
         raise typer.BadParameter(
-            f"there is no folder {shown(output.parent)}", param_hint="--output"
+            f"there is no folder {printable(output.parent)}", param_hint="--output"
         )
-    talk = Talk(quiet)
+    console = Console(quiet)
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
     gathered = gather(images, label, labels, need_labels=has_classes)
-    tell_ignored(gathered.ignored, talk)
+    tell_ignored(gathered.ignored, console)
     problems: list[Row] = []
     taken: list[Row] = []
-    for row in talk.progress(rows_of(gathered, None, extractor), len(gathered), "looking"):
+    for row in console.progress(rows_of(gathered, None, extractor), len(gathered), "looking"):
         (taken if row.problem is None else problems).append(row)
-    tell_problems(problems, talk)
+    tell_problems(problems, console)
     if not taken:
-        talk.complain("No images there.")
+        console.error("No images there.")
         raise typer.Exit(FAILED)
-    _write(output, taken, talk)
+    _write(output, taken, console)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
 
 
-def _write(output: Path, rows: list[Row], talk: Talk) -> None:
+def _write(output: Path, rows: list[Row], console: Console) -> None:
     """Write rows; with digests if all are of images, for a file has all of them or none."""
     from newfound.datasets import write_vectors
 
@@ -74,4 +74,4 @@ def _write(output: Path, rows: list[Row], talk: Talk) -> None:
     with naming(output):
         write_vectors(output, vectors, labels or None, files, digests)
     extractor = vectors.extractor or "an extractor that is not known"
-    talk.say(f"{many(len(rows), 'vector')} of {extractor} in {output}")
+    console.info(f"{plural(len(rows), 'vector')} of {extractor} in {output}")

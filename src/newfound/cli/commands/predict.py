@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.console import (
+    DONE,
+    SOME_UNREADABLE,
+    Console,
+    emit,
+    is_terminal,
+    plural,
+    print_table,
+    printable,
+    quoted,
+)
 from newfound.cli.errors import naming
 from newfound.cli.gather import (
     Row,
@@ -22,17 +33,6 @@ from newfound.cli.gather import (
 )
 from newfound.cli.models import opened
 from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet
-from newfound.cli.talk import (
-    DONE,
-    SOME_UNREADABLE,
-    Talk,
-    emit,
-    is_terminal,
-    many,
-    print_table,
-    quoted,
-    shown,
-)
 from newfound.common.files import write_whole
 
 if TYPE_CHECKING:
@@ -89,22 +89,22 @@ def predict(
     """
     if output is not None:
         _check_output(output)
-    talk = Talk(quiet)
+    console = Console(quiet)
     recogniser = opened(model)
     gathered = gather(images, None, "first", need_labels=False)
-    tell_ignored(gathered.ignored, talk)
+    tell_ignored(gathered.ignored, console)
     rows = rows_of(gathered, recogniser, extractor)
     problems: list[Row] = []
 
     def answers() -> "Iterator[tuple[str, Answer]]":
         # An image is worth an answer of its own: whoever waits for it has it at once.
         size = 1 if gathered.images else 64
-        for block in blocks(talk.progress(rows, len(gathered), "looking"), problems, size):
+        for block in blocks(console.progress(rows, len(gathered), "looking"), problems, size):
             told = recogniser.answers(stacked(block), top, unknown_above)
             yield from zip([row.file for row in block], told, strict=True)
 
     if output is not None:
-        _write(output, answers(), min(top, len(recogniser.model.classes_)), talk)
+        _write(output, answers(), min(top, len(recogniser.model.classes_)), console)
     elif as_json:
         for file, answer in answers():
             emit(_json(file, answer))
@@ -113,8 +113,8 @@ def predict(
         print_table(["file", "label", "score", "novelty"], lines, 2)
     else:
         for file, answer in answers():
-            emit("\t".join(map(shown, _cells(file, answer))))
-    tell_problems(problems, talk)
+            emit("\t".join(map(printable, _cells(file, answer))))
+    tell_problems(problems, console)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
 
 
@@ -149,15 +149,17 @@ def _check_output(path: Path) -> None:
     """End with wrong usage if no answers can be written to a path, before any work is done."""
     if path.suffix.lower() not in FORMATS:
         raise typer.BadParameter(
-            f"{shown(path)} does not end in .csv, .tsv or .jsonl", param_hint="--output"
+            f"{printable(path)} does not end in .csv, .tsv or .jsonl", param_hint="--output"
         )
     if not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {shown(path.parent)}", param_hint="--output")
+        raise typer.BadParameter(
+            f"there is no folder {printable(path.parent)}", param_hint="--output"
+        )
     if path.is_dir():
-        raise typer.BadParameter(f"{shown(path)} is a folder", param_hint="--output")
+        raise typer.BadParameter(f"{printable(path)} is a folder", param_hint="--output")
 
 
-def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, talk: Talk) -> None:
+def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, console: Console) -> None:
     """Write answers to a file, whole or not at all."""
     text, count = io.StringIO(newline=""), 0
     suffix = path.suffix.lower()
@@ -168,7 +170,7 @@ def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, talk: 
         if suffix == ".csv":
             table.writerow(map(_encodable, cells))
         else:
-            text.write("\t".join(map(shown, cells)) + "\n")
+            text.write("\t".join(map(printable, cells)) + "\n")
 
     if suffix != ".jsonl":
         more = [name for n in range(2, top + 1) for name in (f"label_{n}", f"score_{n}")]
@@ -184,7 +186,7 @@ def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, talk: 
     with naming(path):
         # Names of files are bytes, and not always text.
         write_whole(path, text.getvalue().encode(errors="surrogateescape"))
-    talk.say(f"{many(count, 'answer')} in {path}")
+    console.info(f"{plural(count, 'answer')} in {path}")
 
 
 def _encodable(cell: Any) -> str:
@@ -192,5 +194,5 @@ def _encodable(cell: Any) -> str:
     try:
         str(cell).encode(errors="surrogateescape")
     except UnicodeEncodeError:
-        return shown(cell)
+        return printable(cell)
     return str(cell)

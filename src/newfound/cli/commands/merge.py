@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.console import Console, plural, printable, summary
 from newfound.cli.models import changing, opened
 from newfound.cli.options import Quiet, Wait
-from newfound.cli.talk import Talk, known, many, shown
 from newfound.common.errors import InvalidInputError
 
 Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
@@ -31,11 +31,11 @@ def merge(
     """
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")
-    talk = Talk(quiet)
+    console = Console(quiet)
     is_input = output.resolve() in [path.resolve() for path in models]
     if output.exists() and not force and not is_input:
-        raise typer.BadParameter(f"{shown(output)} is there already: --force replaces it")
-    with changing(output, wait, talk) as change:
+        raise typer.BadParameter(f"{printable(output)} is there already: --force replaces it")
+    with changing(output, wait, console) as change:
         pairs = [(path, opened(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
         pairs.sort(key=lambda pair: pair[1].model.sums_.per_class)
@@ -52,8 +52,12 @@ def merge(
                 ) from error
         merged.settle()
         change.save(merged)
-    talk.say(f"{output} knows {known(merged.model)}.")
+    console.info(f"{output} knows {summary(merged.model)}.")
     if len({each.model.sums_.per_class for each in recognisers}) > 1:
-        talk.say("Not all of them hold sums per class, so the result does not: no forget-class.")
+        console.info(
+            "Not all of them hold sums per class, so the result does not: no forget-class."
+        )
     if twice:
-        talk.say(f"{many(twice, 'image')} taught to more than one of them: each counts again.")
+        console.info(
+            f"{plural(twice, 'image')} taught to more than one of them: each counts again."
+        )

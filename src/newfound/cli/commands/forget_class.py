@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.console import Console
 from newfound.cli.gather import check_label
 from newfound.cli.models import changing, must_exist, opened
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.cli.talk import Talk
 from newfound.common.errors import InvalidInputError
 
 Label = Annotated[str, typer.Argument(help="The class to forget.", show_default=False)]
@@ -22,9 +22,9 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     A model made with teach --lean does not hold what that takes: forget its images instead.
     """
     check_label(label)
-    talk = Talk(quiet)
+    console = Console(quiet)
     must_exist(model)
-    with changing(model, wait, talk) as change:
+    with changing(model, wait, console) as change:
         recogniser = opened(model)
         named = recogniser.label(label)
         if not recogniser.model.sums_.per_class:
@@ -35,4 +35,4 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
         recogniser.forget_class(named)
         recogniser.settle()
         change.save(recogniser)
-    talk.say(f"Forgot {label}.")
+    console.info(f"Forgot {label}.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.console import DONE, INTERRUPTED, SOME_UNREADABLE, Console, plural, summary
 from newfound.cli.gather import (
     Gathered,
     Row,
@@ -17,7 +18,6 @@ from newfound.cli.gather import (
 )
 from newfound.cli.models import Change, changing, opened
 from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
-from newfound.cli.talk import DONE, INTERRUPTED, SOME_UNREADABLE, Talk, known, many
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -71,11 +71,11 @@ def teach(
     cannot be read is listed, the rest is learned, and the exit code is 3. Interrupted lessons
     resume when run again. newfound undo takes the last lesson back.
     """
-    talk = Talk(quiet)
+    console = Console(quiet)
     gathered = gather(images, label, labels, need_labels=True)
-    tell_ignored(gathered.ignored, talk)
-    with changing(model, wait, talk) as change:
-        code = _teach(change, gathered, again, extractor, lean, save_every, talk)
+    tell_ignored(gathered.ignored, console)
+    with changing(model, wait, console) as change:
+        code = _teach(change, gathered, again, extractor, lean, save_every, console)
     raise typer.Exit(code)
 
 
@@ -86,14 +86,14 @@ def _teach(
     extractor: str | None,
     lean: bool,
     save_every: float,
-    talk: Talk,
+    console: Console,
 ) -> int:
     from newfound.recognition.recogniser import Recogniser
 
     path = change.named
     recogniser = opened(path) if path.exists() else Recogniser(lean=lean)
     if lean and recogniser.is_taught and recogniser.model.sums_.per_class:
-        talk.say(f"{path} is there already and not lean; --lean is for new models.")
+        console.info(f"{path} is there already and not lean; --lean is for new models.")
 
     def wanted(label: str | None, digest: bytes, nth: int) -> bool:
         return again or recogniser.memory.count(recogniser.label(str(label)), digest) < nth
@@ -101,7 +101,7 @@ def _teach(
     rows = rows_of(gathered, recogniser, extractor, wanted)
     lesson = _Lesson(recogniser, change, save_every, again)
     try:
-        for row in talk.progress(rows, len(gathered), "teaching"):
+        for row in console.progress(rows, len(gathered), "teaching"):
             lesson.take(row)
         lesson.learn()
         lesson.end()
@@ -111,9 +111,9 @@ def _teach(
     except KeyboardInterrupt:
         lesson.save()
         advice = "" if again else "; run it again to go on"
-        talk.complain(f"Interrupted after {many(lesson.learned, 'image')}{advice}.")
+        console.error(f"Interrupted after {plural(lesson.learned, 'image')}{advice}.")
         return INTERRUPTED
-    lesson.report(talk)
+    lesson.report(console)
     return SOME_UNREADABLE if lesson.problems else DONE
 
 
@@ -174,23 +174,23 @@ class _Lesson:
             took = monotonic() - start
             self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
 
-    def report(self, talk: Talk) -> None:
+    def report(self, console: Console) -> None:
         """Say what was learned, what was not, and why."""
         seconds = monotonic() - self.began
-        talk.say(f"Learned {many(self.learned, 'image')} in {seconds:.1f} s.")
+        console.info(f"Learned {plural(self.learned, 'image')} in {seconds:.1f} s.")
         if self.skipped:
-            talk.say(f"Skipped {self.skipped} that were taught already (--again teaches them).")
-        tell_problems(self.problems, talk)
+            console.info(f"Skipped {self.skipped} that were taught already (--again teaches them).")
+        tell_problems(self.problems, console)
         if self.recogniser.is_taught:
             model = self.recogniser.model
-            talk.say(f"{self.change.named} knows {known(model)}.")
+            console.info(f"{self.change.named} knows {summary(model)}.")
             if self.recogniser.unknown_above is None:
-                talk.say("Nothing is called unknown yet: that takes more images.")
+                console.info("Nothing is called unknown yet: that takes more images.")
 
     def _warn_if_wide(self, width: int) -> None:
         needed = 2 * 8 * width**2
         if needed > MOST_TO_ASK:
-            self.change.talk.complain(
+            self.change.console.error(
                 f"Vectors of {width:,} features are learned, but to ask this model will take "
                 f"{needed / 2**30:,.0f} GiB of memory: fewer features take less."
             )
