@@ -13,15 +13,13 @@ import numpy as np
 import skimage
 
 from benchmarks.common import Measurement, show, timed
-from newfound.cli.commands.teach import _Lesson
-from newfound.cli.console import Console
-from newfound.cli.gather import Gathered, Item, _rows
-from newfound.cli.models import Change
 from newfound.common.extras import imported_from
-from newfound.features import EfficientNetLite0, Vectors
+from newfound.features import EfficientNetLite0
 from newfound.features.efficientnet import _graph
 from newfound.features.onnx import runtime
+from newfound.recognition.lesson import Lesson
 from newfound.recognition.recogniser import Recogniser
+from newfound.recognition.sources import ImageFile, Sources, read
 
 with imported_from("vision"):
     from PIL import Image
@@ -49,14 +47,13 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
 
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
     """Return seconds an image from its file to what is learned."""
-    items = [Item(path, path.parent.name) for path in files]
-    gathered = Gathered(items, [], Counter(), [], need_labels=True)
-    change = Change(Path("nowhere"), Path("nowhere"), Console())
-    taking = _Lesson(recogniser, change, save_every=1e9, again=True)
+    images = [ImageFile(path, path.parent.name) for path in files]
+    found = Sources(True, [*images], [], Counter(), [])
+    taking = Lesson(recogniser, again=True)
 
     def teach() -> None:
-        for row in _rows(gathered, network, None):
-            taking.take(row)
+        for example in read(found, network):
+            taking.add(example)
         taking.learn()
 
     return timed(teach) / len(files)
@@ -84,8 +81,8 @@ def knowing(classes: int, each: int) -> Recogniser:
     for number in range(classes):
         rows = np.abs(rng.normal(0, 0.5, (each, 1280)) + rng.normal(0, 1, 1280)).astype(np.float32)
         digests = [rng.bytes(16) for _ in rows]
-        recogniser.teach(Vectors(rows, identity), [f"{number}"] * each, digests)
-    recogniser.settle()
+        recogniser.teach_vectors(rows, [f"{number}"] * each, digests, identity)
+    recogniser.refresh()
     return recogniser
 
 
@@ -118,14 +115,14 @@ def measure() -> Iterator[Measurement]:
         empty = median(lesson(network, eight, Recogniser()) for _ in range(REPEATS))
         for (classes, each), recogniser in sizes.items():
             seconds = median(lesson(network, eight, recogniser) for _ in range(REPEATS))
-            settle, saved = timed(recogniser.settle), Path(folder) / "m.newfound"
+            refresh, saved = timed(recogniser.refresh), Path(folder) / "m.newfound"
             save = timed(partial(recogniser.save, saved))
-            load = timed(partial(Recogniser.load, saved))
+            load = timed(partial(Recogniser, saved))
             yield Measurement(
                 f"an image for a model of {classes} classes of {each}, to one for an empty model",
                 seconds / empty,
                 note=f"{1e3 * seconds:.1f} ms; once a lesson: load {load:.2f} s, "
-                f"choose {settle:.2f} s, save {save:.2f} s",
+                f"choose {refresh:.2f} s, save {save:.2f} s",
             )
 
 

@@ -34,6 +34,7 @@ def test_the_names_are_those_promised_and_no_others() -> None:
         "ModelFileError",
         "NewfoundError",
         "NotTaughtError",
+        "Recogniser",
         "UnreadableImageError",
         "WrongExtractorError",
         "__version__",

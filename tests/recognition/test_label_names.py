@@ -109,7 +109,7 @@ def test_what_is_no_number_is_refused_in_words_that_help(odd: str) -> None:
 
 def test_classes_are_looked_up_once_and_not_for_every_row() -> None:
     model = made([f"class {number}" for number in range(500)])
-    recogniser = Recogniser.load(model)
+    recogniser = Recogniser(model)
     taught = recogniser.model._taught().labels
 
     class Counted(np.ndarray):

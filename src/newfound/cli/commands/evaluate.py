@@ -1,34 +1,49 @@
 """`newfound evaluate`: how often a model is right, and what it takes for what."""
 
 import json
-from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, emit, print_table, quoted
-from newfound.cli.errors import naming
-from newfound.cli.figures import check_figure
-from newfound.cli.gather import (
-    Row,
-    blocks,
-    gather,
-    rows_of,
-    stacked,
-    tell_ignored,
-    tell_problems,
+from newfound.cli.console import (
+    DONE,
+    FAILED,
+    SOME_UNREADABLE,
+    Console,
+    emit,
+    print_table,
+    quoted,
 )
-from newfound.cli.models import opened
-from newfound.cli.options import As, By, ExtractorName, Images, Json, Model, Quiet
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.models import open_recogniser
+from newfound.cli.options import (
+    As,
+    ExtractorName,
+    Images,
+    Json,
+    LabelsFrom,
+    Model,
+    Quiet,
+    check_output,
+)
+from newfound.recognition.locking import name_in_errors
+
+if TYPE_CHECKING:
+    from newfound.recognition.evaluation import Evaluation
 
 # Confusions that are told, and classes that are told to be unknown to the model.
 WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
 ALL, MEAN = "all images", "mean of classes"
 
-Plot = Annotated[
+Output = Annotated[
     Path | None,
-    typer.Option(help="Save the confusion matrix as .png, .pdf or .svg."),
+    typer.Option(
+        "--output",
+        "-o",
+        help="Save the confusion matrix as a .png, .pdf or .svg figure.",
+        show_default=False,
+    ),
 ]
 
 
@@ -36,9 +51,9 @@ def evaluate(
     model: Model,
     images: Images,
     label: As = None,
-    labels: By = "first",
+    labels: LabelsFrom = "first",
     as_json: Json = False,
-    plot: Plot = None,
+    output: Output = None,
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
@@ -47,81 +62,50 @@ def evaluate(
     \b
     newfound evaluate kitchen.newfound photos/
     newfound evaluate kitchen.newfound photos/ --json
-    newfound evaluate kitchen.newfound photos/ --plot confusion.png
+    newfound evaluate kitchen.newfound photos/ --output confusion.png
 
-    Folders are classes, as for teaching. Prints the accuracy for each class and the confusions
-    worth knowing. The best guess counts, also for images that predict would call unknown; how many
-    these are is told beside it.
+    Folders are classes, as for teaching. The command prints the accuracy for each class and the
+    most frequent confusions. The best guess counts, also for images that predict would call
+    unknown; their number is printed, too.
     """
-    if plot is not None:
-        check_figure(plot, "--plot")
+    if output is not None:
+        check_output(output, ".png", ".pdf", ".svg")
         from newfound.cli.confusion_plot import draw  # here, so that nobody waits for its absence
     console = Console(quiet)
-    recogniser = opened(model)
-    gathered = gather(images, label, labels, need_labels=True)
-    tell_ignored(gathered.ignored, console)
-    rows = rows_of(gathered, recogniser, extractor)
-    problems: list[Row] = []
-    pairs: Counter[tuple[str, str]] = Counter()
-    unknown = 0
-    for block in blocks(console.progress(rows, len(gathered), "looking"), problems):
-        for row, answer in zip(block, recogniser.answers(stacked(block)), strict=True):
-            pairs[str(recogniser.label(str(row.label))), str(answer.label)] += 1
-            unknown += not answer.known
-    if not pairs:
-        tell_problems(problems, console)
+    recogniser = open_recogniser(model)
+    found = find(images, label, labels, console)
+    use_extractor(recogniser, found, extractor)
+    examples = console.progress(recogniser.examples(found), len(found), "looking")
+    result = recogniser.evaluate_examples(examples)
+    if not result.n:
+        tell_problems(result.unreadable, console)
         console.error("No images there to evaluate on.")
         raise typer.Exit(FAILED)
-    taught = set(map(str, recogniser.model.classes_.tolist()))
-    result = {**_summary(pairs, taught), "unknown": unknown, "unreadable": len(problems)}
     if as_json:
-        emit(json.dumps(result))
+        emit(json.dumps(result.to_json()))
     else:
         _print(result, console)
-    tell_problems(problems, console)
-    if plot is not None:
-        with naming(plot):
-            draw(pairs, plot)
-        console.info(f"Figure in {plot}")
-    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+    tell_problems(result.unreadable, console)
+    if output is not None:
+        with name_in_errors(output):
+            draw(result.pairs, output)
+        console.info(f"Figure in {output}")
+    raise typer.Exit(SOME_UNREADABLE if result.unreadable else DONE)
 
 
-def _summary(pairs: Counter[tuple[str, str]], taught: set[str]) -> dict[str, Any]:
-    """Return accuracies and confusions, given how often what was taken for what."""
-    counts: Counter[str] = Counter()
-    for (label, _), n in pairs.items():
-        counts[label] += n
-    accuracy = {label: pairs[label, label] / counts[label] for label in sorted(counts)}
-    wrong = Counter({pair: n for pair, n in pairs.items() if pair[0] != pair[1]})
-    return {
-        "n": counts.total(),
-        "accuracy": sum(pairs[label, label] for label in counts) / counts.total(),
-        "mean_class_accuracy": sum(accuracy.values()) / len(accuracy),
-        "per_class": accuracy,
-        "per_class_n": {label: counts[label] for label in accuracy},
-        "confusions": [
-            {"label": label, "taken_for": other, "n": n}
-            for (label, other), n in sorted(wrong.items(), key=lambda each: (-each[1], each[0]))
-        ],
-        "never_taught": sorted(set(accuracy) - taught),
-    }
-
-
-def _print(result: dict[str, Any], console: Console) -> None:
-    lines = [
-        [quoted(label, (ALL, MEAN)), result["per_class_n"][label], f"{100 * accuracy:.1f}"]
-        for label, accuracy in result["per_class"].items()
+def _print(result: "Evaluation", console: Console) -> None:
+    lines: list[list[object]] = [
+        [quoted(label, (ALL, MEAN)), result.per_class_n[label], f"{100 * accuracy:.1f}"]
+        for label, accuracy in result.per_class.items()
     ]
-    lines.append([ALL, result["n"], f"{100 * result['accuracy']:.1f}"])
-    lines.append([MEAN, "", f"{100 * result['mean_class_accuracy']:.1f}"])
+    lines.append([ALL, result.n, f"{100 * result.accuracy:.1f}"])
+    lines.append([MEAN, "", f"{100 * result.mean_class_accuracy:.1f}"])
     print_table(["class", "images", "right, %"], lines, 2)
-    for confusion in result["confusions"][:WORTH_KNOWING]:
-        label, other, n = (confusion[name] for name in ("label", "taken_for", "n"))
-        console.info(f"{n} of {result['per_class_n'][label]} {label} are taken for {other}")
-    if result["unknown"]:
-        console.info(f"{result['unknown']} of {result['n']} would be called unknown.")
-    if result["never_taught"]:
-        names = result["never_taught"]
+    for (label, other), n in list(result.confusions.items())[:WORTH_KNOWING]:
+        console.info(f"{n} of {result.per_class_n[label]} {label} are taken for {other}")
+    if result.unknown:
+        console.info(f"{result.unknown} of {result.n} would be called unknown.")
+    if names := result.never_taught:
         more = len(names) - NEVER_TAUGHT_SHOWN
         listed = ", ".join(names[:NEVER_TAUGHT_SHOWN])
         console.info(f"Never taught: {listed}{f' and {more} more' if more > 0 else ''}")

@@ -2,18 +2,22 @@
 
 import unicodedata
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, plural, printable
-from newfound.cli.errors import naming
-from newfound.cli.gather import Row, gather, rows_of, stacked, tell_ignored, tell_problems
-from newfound.cli.options import As, By, ExtractorName, Images, Quiet
+from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, plural
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, check_output
 from newfound.common.errors import InvalidInputError
+from newfound.recognition.locking import name_in_errors
+
+if TYPE_CHECKING:
+    from newfound.recognition.sources import Example, Problem
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Where to put the vectors: .npz", show_default=False)
+    Path,
+    typer.Option("--output", "-o", help="Write the vectors to this .npz file.", show_default=False),
 ]
 
 
@@ -21,7 +25,7 @@ def features(
     images: Images,
     output: Output,
     label: As = None,
-    labels: By = "first",
+    labels: LabelsFrom = "first",
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
@@ -32,46 +36,48 @@ def features(
     newfound teach kitchen.newfound vectors.npz
     newfound features photos/ -o small.npz --extractor pixels:size=8
 
-    The file holds vectors, labels, the names and digests of the images and the extractor, and
-    numpy.load reads it. Teaching it is teaching the images, without looking at them again. If
-    vectors without digests are among what it is made of, it has none: equal rows are then several
-    examples, where equal images would be one.
+    The file holds the vectors, their labels, the names and digests of the images, and the
+    extractor; numpy.load reads it. To teach the file is to teach the images, without looking at
+    them again. If some of the vectors have no digests, the file holds none: equal rows are then
+    several examples, where equal images would be one.
     """
-    if output.suffix.lower() != ".npz":
-        raise typer.BadParameter(f"{printable(output)} does not end in .npz", param_hint="--output")
-    if not output.parent.is_dir():
-        raise typer.BadParameter(
-            f"there is no folder {printable(output.parent)}", param_hint="--output"
-        )
+    check_output(output, ".npz")
+    from newfound.recognition.recogniser import Recogniser
+    from newfound.recognition.sources import blocks
+
     console = Console(quiet)
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
-    gathered = gather(images, label, labels, need_labels=has_classes)
-    tell_ignored(gathered.ignored, console)
-    problems: list[Row] = []
-    taken: list[Row] = []
-    for row in console.progress(rows_of(gathered, None, extractor), len(gathered), "looking"):
-        (taken if row.problem is None else problems).append(row)
+    found = find(images, label, labels, console, need_labels=has_classes)
+    recogniser = Recogniser()
+    use_extractor(recogniser, found, extractor)
+    problems: list[Problem] = []
+    examples = console.progress(recogniser.examples(found), len(found), "looking")
+    usable = [example for block in blocks(examples, problems) for example in block]
     tell_problems(problems, console)
-    if not taken:
+    if not usable:
         console.error("No images there.")
         raise typer.Exit(FAILED)
-    _write(output, taken, console)
+    _write(output, usable, console)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
 
 
-def _write(output: Path, rows: list[Row], console: Console) -> None:
-    """Write rows; with digests if all are of images, for a file has all of them or none."""
+def _write(output: Path, examples: "list[Example]", console: Console) -> None:
+    """Write vectors; with digests if all are of images, for a file has all of them or none."""
     from newfound.datasets import write_vectors
+    from newfound.features.vectors import Vectors
+    from newfound.recognition.sources import stack
 
-    vectors, names = stacked(rows), [str(row.label) for row in rows if row.label is not None]
-    if 0 < len(names) < len(rows):
+    names = [str(example.label) for example in examples if example.label is not None]
+    if 0 < len(names) < len(examples):
         raise InvalidInputError(
             "some of these have labels and others have none: give --as, or part them"
         )
+    vectors, made_by = stack(examples)
     labels = [unicodedata.normalize("NFC", name) for name in names]
-    files, of_images = [row.file for row in rows], all(row.of_image for row in rows)
-    digests = [row.digest if of_images else b"" for row in rows]
-    with naming(output):
-        write_vectors(output, vectors, labels or None, files, digests)
-    extractor = vectors.extractor or "an extractor that is not known"
-    console.info(f"{plural(len(rows), 'vector')} of {extractor} in {output}")
+    of_images = all(example.of_image for example in examples)
+    digests = [example.digest if of_images else b"" for example in examples]
+    files = [example.name for example in examples]
+    with name_in_errors(output):
+        write_vectors(output, Vectors(vectors, made_by), labels or None, files, digests)
+    extractor = made_by or "an extractor that is not known"
+    console.info(f"{plural(len(examples), 'vector')} of {extractor} in {output}")

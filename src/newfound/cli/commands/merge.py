@@ -1,18 +1,21 @@
 """`newfound merge`: one model that has seen what several have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newfound.cli.console import Console, plural, printable, summary
-from newfound.cli.models import changing, opened
+from newfound.cli.models import locked, open_recogniser, save
 from newfound.cli.options import Quiet, Wait
 from newfound.common.errors import InvalidInputError
 
+if TYPE_CHECKING:
+    from newfound.recognition.recogniser import Recogniser
+
 Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Where to put the result.", show_default=False)
+    Path, typer.Option("--output", "-o", help="Write the result here.", show_default=False)
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")]
 
@@ -25,39 +28,40 @@ def merge(
     \b
     newfound merge kitchen.newfound garage.newfound -o house.newfound
 
-    It is as if it had been taught all that any of them was. Classes of the same name become one.
-    Images that were taught to several of them count as often as they were taught. The result
-    may replace one of them; over another model it takes --force.
+    The result knows all that any of them was taught. Classes of the same name become one. An image
+    that several of them were taught counts as often as it was taught. The result may replace one
+    of them; to overwrite another model, use --force.
     """
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")
     console = Console(quiet)
     is_input = output.resolve() in [path.resolve() for path in models]
     if output.exists() and not force and not is_input:
-        raise typer.BadParameter(f"{printable(output)} is there already: --force replaces it")
-    with changing(output, wait, console) as change:
-        pairs = [(path, opened(path)) for path in models]
+        raise typer.BadParameter(f"{printable(output)} exists already: --force overwrites it")
+    with locked(output, wait, console) as change:
+        pairs = [(path, open_recogniser(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
         pairs.sort(key=lambda pair: pair[1].model.sums_.per_class)
-        names, recognisers = [path for path, _ in pairs], [each for _, each in pairs]
-        merged, twice = recognisers[0], 0
-        for place, other in enumerate(recognisers[1:], start=1):
-            try:
-                twice += merged.merge(other)
-            except InvalidInputError as error:
-                before = " and ".join(map(str, names[:place]))
-                reason = str(error).removeprefix("cannot merge: ")
-                raise InvalidInputError(
-                    f"{names[place]} cannot be merged with {before}: {reason}"
-                ) from error
-        merged.settle()
-        change.save(merged)
+        mixed = len({each.model.sums_.per_class for _, each in pairs}) > 1
+        merged, twice = _merge(pairs)
+        save(change, merged, console)
     console.info(f"{output} knows {summary(merged.model)}.")
-    if len({each.model.sums_.per_class for each in recognisers}) > 1:
-        console.info(
-            "Not all of them hold sums per class, so the result does not: no forget-class."
-        )
+    if mixed:
+        console.info("Not all hold sums per class, so the result does not: no forget-class.")
     if twice:
-        console.info(
-            f"{plural(twice, 'image')} taught to more than one of them: each counts again."
-        )
+        images = plural(twice, "image")
+        console.info(f"{images} taught to more than one of them: each counts again.")
+
+
+def _merge(pairs: "list[tuple[Path, Recogniser]]") -> "tuple[Recogniser, int]":
+    """Merge all into the first; return it, and how many images were taught to several."""
+    (_, merged), *others = pairs
+    twice = 0
+    for number, (path, other) in enumerate(others, start=1):
+        try:
+            twice += merged.merge(other)
+        except InvalidInputError as error:
+            before = " and ".join(str(each) for each, _ in pairs[:number])
+            reason = str(error).removeprefix("cannot merge: ")
+            raise type(error)(f"{path} cannot be merged with {before}: {reason}") from error
+    return merged, twice

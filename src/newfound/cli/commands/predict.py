@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,31 +21,26 @@ from newfound.cli.console import (
     printable,
     quoted,
 )
-from newfound.cli.errors import naming
-from newfound.cli.gather import (
-    Row,
-    blocks,
-    gather,
-    rows_of,
-    stacked,
-    tell_ignored,
-    tell_problems,
-)
-from newfound.cli.models import opened
-from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.models import open_recogniser
+from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet, check_output
 from newfound.common.files import write_whole
+from newfound.recognition.locking import name_in_errors
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Answer
+    from newfound.recognition.sources import Problem
 
-Top = Annotated[int, typer.Option(min=1, help="How many guesses to give for each.")]
+    Answers = Iterable[tuple[str, Answer]]
+
+Top = Annotated[int, typer.Option(min=1, help="Print so many guesses for each image.")]
 UnknownAbove = Annotated[
     float | None,
     typer.Option(
         min=0,
         max=1,
-        help="Novelty above which an image is unknown; 1: none is. By default what teaching "
-        "found out with examples held back.",
+        help="Call an image unknown above this novelty; 1 calls none unknown. By default "
+        "teaching finds the bound with examples held out.",
         show_default=False,
     ),
 ]
@@ -54,11 +49,10 @@ Output = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Write the answers to a file instead: .csv, .tsv or .jsonl",
+        help="Write the answers to this .csv, .tsv or .jsonl file instead.",
         show_default=False,
     ),
 ]
-FORMATS = (".csv", ".tsv", ".jsonl")
 # What a label must not be taken for.
 UNKNOWN = "unknown"
 
@@ -81,41 +75,42 @@ def predict(
     newfound predict kitchen.newfound photos/ --output answers.csv
     ls new/*.jpg | newfound predict kitchen.newfound -
 
-    The score estimates the probability of the label. Novelty, from 0 to 1, says how unlike
-    everything taught an image is; above a bound it is called unknown. With --json, one line each:
-    file, label (the best guess, also if unknown), score, novelty, known, top. With --output, a
-    file with such lines (.jsonl), or with a line of column names first (.csv, .tsv: there without
-    quotes, and what would end a cell is escaped).
+    The score estimates the probability of the label. The novelty, from 0 to 1, says how unlike
+    everything taught an image is; above a bound the image is called unknown. With --json, every
+    image has a line with file, label (the best guess, also if unknown), score, novelty, known and
+    top. With --output, a .jsonl file holds such lines; a .csv or .tsv file begins with the names
+    of its columns. A .tsv file has no quotes, and what would end a cell is escaped.
     """
     if output is not None:
-        _check_output(output)
+        check_output(output, ".csv", ".tsv", ".jsonl")
     console = Console(quiet)
-    recogniser = opened(model)
-    gathered = gather(images, None, "first", need_labels=False)
-    tell_ignored(gathered.ignored, console)
-    rows = rows_of(gathered, recogniser, extractor)
-    problems: list[Row] = []
-
-    def answers() -> "Iterator[tuple[str, Answer]]":
-        # An image is worth an answer of its own: whoever waits for it has it at once.
-        size = 1 if gathered.images else 64
-        for block in blocks(console.progress(rows, len(gathered), "looking"), problems, size):
-            told = recogniser.answers(stacked(block), top, unknown_above)
-            yield from zip([row.file for row in block], told, strict=True)
-
+    recogniser = open_recogniser(model)
+    found = find(images, None, "first", console, need_labels=False)
+    use_extractor(recogniser, found, extractor)
+    problems: list[Problem] = []
+    examples = console.progress(recogniser.examples(found), len(found), "looking")
+    # An image is worth an answer of its own: whoever waits for it has it at once.
+    block = 1 if found.images else 64
+    pairs = recogniser.look_at_examples(examples, problems, top, unknown_above, block)
+    answers = ((example.name, answer) for example, answer in pairs)
     if output is not None:
-        _write(output, answers(), min(top, len(recogniser.model.classes_)), console)
-    elif as_json:
-        for file, answer in answers():
-            emit(_json(file, answer))
-    elif is_terminal(sys.stdout):
-        lines = (line for file, answer in answers() for line in _lines(file, answer))
-        print_table(["file", "label", "score", "novelty"], lines, 2)
+        _write(output, answers, min(top, len(recogniser.classes)), console)
     else:
-        for file, answer in answers():
-            emit("\t".join(map(printable, _cells(file, answer))))
+        _print(answers, as_json)
     tell_problems(problems, console)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+
+
+def _print(answers: "Answers", as_json: bool) -> None:
+    if as_json:
+        for file, answer in answers:
+            emit(_json(file, answer))
+    elif is_terminal(sys.stdout):
+        lines = (line for file, answer in answers for line in _lines(file, answer))
+        print_table(["file", "label", "score", "novelty"], lines, 2)
+    else:
+        for file, answer in answers:
+            emit("\t".join(map(printable, _cells(file, answer))))
 
 
 def _json(file: str, answer: "Answer") -> str:
@@ -123,43 +118,22 @@ def _json(file: str, answer: "Answer") -> str:
     return json.dumps({"file": file, **answer._asdict(), "top": top})
 
 
-def _cells(file: str, answer: "Answer") -> list[str]:
-    """Return what a line in a pipe says: an answer, then further guesses."""
-    others = [
-        cell
-        for other, score in answer.top[1:]
-        for cell in (quoted(other, (UNKNOWN,)), f"{score:.2f}")
-    ]
-    return [file, _verdict(answer), f"{answer.score:.2f}", f"{answer.novelty:.3f}", *others]
-
-
 def _lines(file: str, answer: "Answer") -> Iterator[list[str]]:
     """Yield what a table says: an answer, and further guesses below it."""
-    yield [file, _verdict(answer), f"{answer.score:.2f}", f"{answer.novelty:.3f}"]
+    label = quoted(answer.label, (UNKNOWN,))
+    verdict = label if answer.known else f"{UNKNOWN} ({label}?)"
+    yield [file, verdict, f"{answer.score:.2f}", f"{answer.novelty:.3f}"]
     for other, score in answer.top[1:]:
         yield ["", quoted(other, (UNKNOWN,)), f"{score:.2f}", ""]
 
 
-def _verdict(answer: "Answer") -> str:
-    label = quoted(answer.label, (UNKNOWN,))
-    return label if answer.known else f"{UNKNOWN} ({label}?)"
+def _cells(file: str, answer: "Answer") -> list[str]:
+    """Return what a line in a pipe says: an answer, then further guesses."""
+    first, *others = _lines(file, answer)
+    return first + [cell for _, label, score, _ in others for cell in (label, score)]
 
 
-def _check_output(path: Path) -> None:
-    """End with wrong usage if no answers can be written to a path, before any work is done."""
-    if path.suffix.lower() not in FORMATS:
-        raise typer.BadParameter(
-            f"{printable(path)} does not end in .csv, .tsv or .jsonl", param_hint="--output"
-        )
-    if not path.parent.is_dir():
-        raise typer.BadParameter(
-            f"there is no folder {printable(path.parent)}", param_hint="--output"
-        )
-    if path.is_dir():
-        raise typer.BadParameter(f"{printable(path)} is a folder", param_hint="--output")
-
-
-def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, console: Console) -> None:
+def _write(path: Path, answers: "Answers", top: int, console: Console) -> None:
     """Write answers to a file, whole or not at all."""
     text, count = io.StringIO(newline=""), 0
     suffix = path.suffix.lower()
@@ -183,7 +157,7 @@ def _write(path: Path, answers: "Iterator[tuple[str, Answer]]", top: int, consol
         others = [value for guess in answer.top[1:] for value in guess]
         known = "yes" if answer.known else "no"
         write_row([file, answer.label, known, answer.score, answer.novelty, *others])
-    with naming(path):
+    with name_in_errors(path):
         # Names of files are bytes, and not always text.
         write_whole(path, text.getvalue().encode(errors="surrogateescape"))
     console.info(f"{plural(count, 'answer')} in {path}")

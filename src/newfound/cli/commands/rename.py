@@ -7,13 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from newfound.cli.console import FAILED, Console, is_terminal, printable
-from newfound.cli.gather import check_label
-from newfound.cli.models import changing, must_exist, opened
+from newfound.cli.inputs import check_label
+from newfound.cli.models import locked, must_exist, open_recogniser, save
 from newfound.cli.options import Model, Quiet, Wait
 
-Old = Annotated[str, typer.Argument(help="Its name.", show_default=False)]
-New = Annotated[str, typer.Argument(help="Its new name.", show_default=False)]
-Force = Annotated[bool, typer.Option("--force", help="Join it with a class of that name.")]
+Old = Annotated[str, typer.Argument(help="Name of the class.", show_default=False)]
+New = Annotated[str, typer.Argument(help="New name of the class.", show_default=False)]
+Force = Annotated[
+    bool, typer.Option("--force", help="Join the class with one that has the new name already.")
+]
 
 
 def rename(
@@ -24,15 +26,15 @@ def rename(
     \b
     newfound rename kitchen.newfound mug beaker
 
-    If another class has that name, the two become one. On a terminal you are asked first;
-    elsewhere it takes --force.
+    If another class has that name, the two become one. On a terminal the command asks first;
+    elsewhere it needs --force.
     """
     check_label(new)
     console = Console(quiet)
     must_exist(model)
-    with changing(model, wait, console) as change:
-        recogniser = opened(model)
-        taught = recogniser.model.classes_.tolist()
+    with locked(model, wait, console) as change:
+        recogniser = open_recogniser(model)
+        taught = recogniser.classes
         before, after = recogniser.label(old), recogniser.label(new)
         if before == after and isinstance(after, str):
             after = unicodedata.normalize("NFC", new)  # the same name, its accents written anew
@@ -43,13 +45,12 @@ def rename(
         if joined and not force:
             _ask(before, after, console)
         recogniser.rename(before, after)
-        recogniser.settle()
-        change.save(recogniser)
+        save(change, recogniser, console)
     console.info(f"{before} is now {'part of ' if joined else ''}{after}.")
 
 
 def _ask(old: Any, new: Any, console: Console) -> None:
-    """End unless someone says that two classes are to be joined."""
+    """Exit unless someone says that two classes are to be joined."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         console.error(
             f"There is a class {new} already, so nothing was done: --force joins the two."

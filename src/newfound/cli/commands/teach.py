@@ -2,36 +2,25 @@
 
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newfound.cli.console import DONE, INTERRUPTED, SOME_UNREADABLE, Console, plural, summary
-from newfound.cli.gather import (
-    Gathered,
-    Row,
-    gather,
-    rows_of,
-    stacked,
-    tell_ignored,
-    tell_problems,
-)
-from newfound.cli.models import Change, changing, opened
-from newfound.cli.options import As, By, ExtractorName, Images, Quiet, Wait
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.models import locked
+from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, Wait
+from newfound.recognition.locking import Change, name_in_errors
 
 if TYPE_CHECKING:
-    from newfound.recognition.recogniser import Recogniser
+    from newfound.recognition.lesson import Lesson
+    from newfound.recognition.sources import Sources
 
-# Images learned at once. Only whole blocks are, so that a run that was broken off and run again
-# learns the same blocks as one that was not.
-BLOCK = 16
 # Asking takes two matrices of d x d numbers at least; beyond so many bytes few machines hold them.
 MOST_TO_ASK = 16 * 2**30
-# Saving may take so large a part of the time.
-SAVING_SHARE = 0.1
 
 Model = Annotated[
-    Path, typer.Argument(help="The model's file; made if it is not there.", show_default=False)
+    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
 ]
 Again = Annotated[
     bool, typer.Option("--again", help="Teach images again even if they were taught before.")
@@ -40,17 +29,18 @@ Lean = Annotated[
     bool,
     typer.Option(
         "--lean",
-        help="A new model without sums per class: a smaller file, but no forget-class.",
+        help="Make a new model without sums per class: its file is smaller, but forget-class "
+        "does not work.",
     ),
 ]
-SaveEvery = Annotated[float, typer.Option(min=0, help="Seconds after which to save on the way.")]
+SaveEvery = Annotated[float, typer.Option(min=0, help="Save every so many seconds on the way.")]
 
 
 def teach(
     model: Model,
     images: Images,
     label: As = None,
-    labels: By = "first",
+    labels: LabelsFrom = "first",
     again: Again = False,
     extractor: ExtractorName = None,
     lean: Lean = False,
@@ -65,136 +55,62 @@ def teach(
     newfound teach kitchen.newfound new/*.jpg --as mug
     newfound teach kitchen.newfound vectors.npz
 
-    A folder of images is a class of its name, a folder of such folders holds several, and --as
-    labels whatever is given. An existing model learns more; otherwise one is made, which chooses
-    its penalty and recoding itself. Images already taught under that label are skipped. What
-    cannot be read is listed, the rest is learned, and the exit code is 3. Interrupted lessons
-    resume when run again. newfound undo takes the last lesson back.
+    A folder of images is a class of its name. A folder of such folders holds several classes. The
+    option --as labels everything that is given. An existing model learns more. A new one is made
+    otherwise; it chooses its penalty and recoding itself. Images that were taught under that label
+    before are skipped. Images that cannot be read are listed, the rest is learned, and the exit
+    code is 3. An interrupted lesson resumes when it is run again. newfound undo takes the last
+    lesson back.
     """
     console = Console(quiet)
-    gathered = gather(images, label, labels, need_labels=True)
-    tell_ignored(gathered.ignored, console)
-    with changing(model, wait, console) as change:
-        code = _teach(change, gathered, again, extractor, lean, save_every, console)
+    found = find(images, label, labels, console)
+    with locked(model, wait, console) as change:
+        from newfound.recognition.lesson import Lesson
+        from newfound.recognition.recogniser import Recogniser
+
+        with name_in_errors(model):
+            recogniser = Recogniser(model, lean=lean)
+        if lean and recogniser.is_taught and recogniser.model.sums_.per_class:
+            console.info(f"{model} exists already and is not lean; --lean is for new models.")
+        use_extractor(recogniser, found, extractor)
+        lesson = Lesson(recogniser, again, change.save, save_every)
+        code = _teach(lesson, found, change, console)
     raise typer.Exit(code)
 
 
-def _teach(
-    change: Change,
-    gathered: Gathered,
-    again: bool,
-    extractor: str | None,
-    lean: bool,
-    save_every: float,
-    console: Console,
-) -> int:
-    from newfound.recognition.recogniser import Recogniser
-
-    path = change.named
-    recogniser = opened(path) if path.exists() else Recogniser(lean=lean)
-    if lean and recogniser.is_taught and recogniser.model.sums_.per_class:
-        console.info(f"{path} is there already and not lean; --lean is for new models.")
-
-    def wanted(label: str | None, digest: bytes, nth: int) -> bool:
-        return again or recogniser.memory.count(recogniser.label(str(label)), digest) < nth
-
-    rows = rows_of(gathered, recogniser, extractor, wanted)
-    lesson = _Lesson(recogniser, change, save_every, again)
+def _teach(lesson: "Lesson", found: "Sources", change: Change, console: Console) -> int:
+    recogniser, start = lesson.recogniser, monotonic()
     try:
-        for row in console.progress(rows, len(gathered), "teaching"):
-            lesson.take(row)
+        examples = recogniser.examples(found, lesson.wants)
+        for example in console.progress(examples, len(found), "teaching"):
+            lesson.add(example)
         lesson.learn()
-        lesson.end()
+        if lesson.taught:
+            _warn_if_wide(recogniser.model.n_features_in_, console)
+        lesson.finish()
     except MemoryError as error:
         advice = "fewer features take less, and so does a new model with --lean"
         raise MemoryError(f"{error or 'too much to hold'}; {advice}") from error
     except KeyboardInterrupt:
         lesson.save()
-        advice = "" if again else "; run it again to go on"
-        console.error(f"Interrupted after {plural(lesson.learned, 'image')}{advice}.")
+        advice = "" if lesson.again else "; run it again to go on"
+        console.error(f"Interrupted after {plural(lesson.taught, 'image')}{advice}.")
         return INTERRUPTED
-    lesson.report(console)
+    console.info(f"Learned {plural(lesson.taught, 'image')} in {monotonic() - start:.1f} s.")
+    if lesson.known:
+        console.info(f"Skipped {lesson.known} that were taught already (--again teaches them).")
+    tell_problems(lesson.problems, console)
+    if recogniser.is_taught:
+        console.info(f"{change.named} knows {summary(recogniser.model)}.")
+        if recogniser.unknown_above is None:
+            console.info("Nothing is called unknown yet: that takes more images.")
     return SOME_UNREADABLE if lesson.problems else DONE
 
 
-class _Lesson:
-    """Rows on their way into a recogniser, learned in whole blocks and saved now and then."""
-
-    def __init__(
-        self, recogniser: "Recogniser", change: Change, save_every: float, again: bool
-    ) -> None:
-        self.recogniser = recogniser
-        self.change = change
-        self.save_every = save_every
-        self.again = again
-        self.waiting: list[tuple[Row, Any]] = []
-        self.problems: list[Row] = []
-        self.learned = self.skipped = 0
-        self.began = monotonic()
-        self.save_at = self.began + save_every
-
-    def take(self, row: Row) -> None:
-        """Take a row in, or note why it cannot be."""
-        label = self.recogniser.label(str(row.label))
-        if row.problem is not None:
-            self.problems.append(row)
-        elif row.vector is None or not (self.again or self._is_new(row, label)):
-            self.skipped += 1
-        else:
-            self.waiting.append((row, label))
-        if len(self.waiting) == BLOCK:
-            self.learn()
-            if monotonic() >= self.save_at:
-                self.save()
-
-    def learn(self) -> None:
-        """Learn what waits."""
-        if not self.waiting:
-            return
-        vectors = stacked([row for row, _ in self.waiting])
-        if not self.learned:
-            self._warn_if_wide(vectors.shape[1])
-        digests = [row.digest for row, _ in self.waiting]
-        self.recogniser.teach(vectors, [label for _, label in self.waiting], digests)
-        self.learned += len(self.waiting)
-        self.waiting = []
-
-    def end(self) -> None:
-        """Bring all up to date that depends on all examples, and save."""
-        if self.recogniser.is_taught:
-            self.recogniser.settle()
-            self.save()
-
-    def save(self) -> None:
-        """Save all that is learned."""
-        if self.recogniser.is_taught:
-            start = monotonic()
-            # A lesson that was known already is nothing to undo.
-            self.change.save(self.recogniser, undoable=self.learned > 0)
-            took = monotonic() - start
-            self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
-
-    def report(self, console: Console) -> None:
-        """Say what was learned, what was not, and why."""
-        seconds = monotonic() - self.began
-        console.info(f"Learned {plural(self.learned, 'image')} in {seconds:.1f} s.")
-        if self.skipped:
-            console.info(f"Skipped {self.skipped} that were taught already (--again teaches them).")
-        tell_problems(self.problems, console)
-        if self.recogniser.is_taught:
-            model = self.recogniser.model
-            console.info(f"{self.change.named} knows {summary(model)}.")
-            if self.recogniser.unknown_above is None:
-                console.info("Nothing is called unknown yet: that takes more images.")
-
-    def _warn_if_wide(self, width: int) -> None:
-        needed = 2 * 8 * width**2
-        if needed > MOST_TO_ASK:
-            self.change.console.error(
-                f"Vectors of {width:,} features are learned, but to ask this model will take "
-                f"{needed / 2**30:,.0f} GiB of memory: fewer features take less."
-            )
-
-    def _is_new(self, row: Row, label: Any) -> bool:
-        waiting: int = sum(row.digest == other.digest and label == at for other, at in self.waiting)
-        return self.recogniser.memory.count(label, row.digest) + waiting < row.nth
+def _warn_if_wide(width: int, console: Console) -> None:
+    needed = 2 * 8 * width**2
+    if needed > MOST_TO_ASK:
+        console.error(
+            f"Vectors of {width:,} features are learned, but to ask this model will take "
+            f"{needed / 2**30:,.0f} GiB of memory: fewer features take less."
+        )
