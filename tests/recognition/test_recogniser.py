@@ -18,6 +18,7 @@ from newfound import (
 from newfound.features import Identity
 from newfound.recognition.taught import TaughtImages
 from newfound.recognition.unknown import bound_of_known
+from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
 
 ONE, OTHER = Identity("one", "aa"), Identity("one", "bb")
@@ -163,8 +164,8 @@ def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
     one, other = recogniser.model, rest.model
     kept, others = (np.asarray(model.holdout_[0], dtype=float) for model in (one, other))
     np.testing.assert_allclose(
-        np.tril(one._sums.gram + kept.T @ kept),
-        np.tril(other._sums.gram + others.T @ others),
+        np.tril(one.to_state().sums.gram + kept.T @ kept),
+        np.tril(other.to_state().sums.gram + others.T @ others),
         atol=1e-4,
     )
 
@@ -201,43 +202,50 @@ def test_what_does_not_belong_together_changes_nothing() -> None:
         Recogniser().save("nowhere")
 
 
-def test_nothing_derived_is_kept_current_while_teaching() -> None:
+def test_nothing_derived_is_kept_current_while_teaching(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: list[int] = []
+    learn = RecursiveSolver.learn
+
+    def count(solver: RecursiveSolver, X: Any, *given: Any) -> None:
+        learned.append(len(X))
+        learn(solver, X, *given)
+
+    monkeypatch.setattr(RecursiveSolver, "learn", count)
     recogniser = taught()
-    solvers: Any = recogniser.model._derived[1].solvers
-    assert all(solver._inverse is None for solver in solvers)
-    recogniser.model.predict(rows(1))
-    recogniser.model.partial_fit(rows(1, 3), ["class 0"])  # from now on it is
-    solvers = recogniser.model._derived[1].solvers
-    used = [solver for solver in solvers if solver.rebuilds]
-    assert used
-    assert all(solver._inverse is not None for solver in used)
+    recogniser.look_at_vectors(rows(1))
+    recogniser.teach_vectors(rows(16, 3), ["class 0"] * 16)
+    assert learned == []
+    recogniser.teach_vectors(rows(1, 4), ["class 0"], at_once=True)
+    assert set(learned) == {1}
 
 
-def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed() -> None:
-    recogniser = taught(180)  # sixty examples of a class: enough for what-ifs
+def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recogniser = taught(180)
     recogniser.refresh()
-    model = recogniser.model
-    bound = recogniser.unknown_above
-    assert isinstance(model, IncrementalRidgeClassifierCV)
-    schedule = model._selector.schedule
-    assert schedule is not None
+    bound, made = recogniser.unknown_above, list[int]()
+    reconsider = IncrementalRidgeClassifierCV.reconsider
+
+    def count(model: IncrementalRidgeClassifierCV) -> IncrementalRidgeClassifierCV:
+        made.append(model.n_samples_seen_)
+        return reconsider(model)
+
+    monkeypatch.setattr(IncrementalRidgeClassifierCV, "reconsider", count)
     X, y = rows(600, 8), [f"class {n % 3}" for n in range(600)]
     for start in range(0, 600, 16):
         part = slice(start, start + 16)
         recogniser.teach_vectors(X[part], y[part], digests(len(y[part]), 1000 + start))
-    assert model._selector.schedule is schedule
-    assert model._selector.work is None
-    assert recogniser.unknown_above == bound
+    assert (made, recogniser.unknown_above) == ([], bound)
     recogniser.refresh()
-    assert model._selector.schedule is not None
-    assert model._selector.schedule.occasion.examples > 2 * schedule.occasion.examples
+    assert made == [780]
     assert recogniser.unknown_above not in (None, bound)
 
 
 def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
     for lean in (True, False):
         taught(lean=lean).save(tmp_path / "m")
-        assert Recogniser(tmp_path / "m").model._sums.per_class is not lean
+        assert Recogniser(tmp_path / "m").model.sums_.per_class is not lean
 
 
 @pytest.mark.parametrize("m", [4, 30])
