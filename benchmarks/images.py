@@ -2,10 +2,10 @@
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -14,11 +14,13 @@ import skimage
 
 from benchmarks.common import Measurement, show
 from newfound.common.extras import imported_from
-from newfound.features import EfficientNetLite0, Vectors
+from newfound.features import EfficientNetLite0
 from newfound.features.efficientnet import graph
 from newfound.features.onnx import runtime
 from newfound.paper.timing import time_call
+from newfound.recognition.lesson import Lesson
 from newfound.recognition.recogniser import Recogniser
+from newfound.recognition.sources import ImageFile, Sources, read
 
 with imported_from("vision"):
     from PIL import Image
@@ -47,14 +49,14 @@ def bare(network: EfficientNetLite0) -> tuple[float, float]:
 
 def lesson(network: EfficientNetLite0, files: list[Path], recogniser: Recogniser) -> float:
     """Return seconds an image from its file to what is learned."""
+    images = [ImageFile(path, path.parent.name) for path in files]
+    found = Sources(True, [*images], [], Counter(), [])
+    taking = Lesson(recogniser, again=True)
 
     def teach() -> None:
-        looked = network.stream(files)
-        while block := list(islice(looked, BLOCK)):
-            rows = np.array([extracted.row for extracted in block])
-            labels = [Path(extracted.source).parent.name for extracted in block]
-            digests = [extracted.digest for extracted in block]
-            recogniser.teach(Vectors(rows, network.identity), labels, digests)
+        for example in read(found, network):
+            taking.add(example)
+        taking.learn()
 
     return time_call(teach) / len(files)
 
@@ -81,8 +83,8 @@ def recogniser_of(classes: int, each: int) -> Recogniser:
     for number in range(classes):
         rows = np.abs(rng.normal(0, 0.5, (each, 1280)) + rng.normal(0, 1, 1280)).astype(np.float32)
         digests = [rng.bytes(16) for _ in rows]
-        recogniser.teach(Vectors(rows, identity), [f"{number}"] * each, digests)
-    recogniser.settle()
+        recogniser.teach_vectors(rows, [f"{number}"] * each, digests, identity)
+    recogniser.refresh()
     return recogniser
 
 
@@ -115,14 +117,14 @@ def measure() -> Iterator[Measurement]:
         empty = median(lesson(network, eight, Recogniser()) for _ in range(REPEATS))
         for (classes, each), recogniser in sizes.items():
             seconds = median(lesson(network, eight, recogniser) for _ in range(REPEATS))
-            settle, saved = time_call(recogniser.settle), Path(folder) / "m.newfound"
+            refresh, saved = time_call(recogniser.refresh), Path(folder) / "m.newfound"
             save = time_call(partial(recogniser.save, saved))
-            load = time_call(partial(Recogniser.load, saved))
+            load = time_call(partial(Recogniser, saved))
             yield Measurement(
                 f"an image for a model of {classes} classes of {each}, to one for an empty model",
                 seconds / empty,
                 note=f"{1e3 * seconds:.1f} ms; once a lesson: load {load:.2f} s, "
-                f"choose {settle:.2f} s, save {save:.2f} s",
+                f"choose {refresh:.2f} s, save {save:.2f} s",
             )
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import newfound
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, Recogniser
 
 ROOT = Path(__file__).parent.parent
+ESTIMATORS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 
 
@@ -34,6 +35,7 @@ def test_the_names_are_those_promised_and_no_others() -> None:
         "ModelFileError",
         "NewfoundError",
         "NotTaughtError",
+        "Recogniser",
         "UnreadableImageError",
         "WrongExtractorError",
         "__version__",
@@ -68,7 +70,7 @@ def test_the_signature_is_the_one_promised() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
+@pytest.mark.parametrize("kind", [*ESTIMATORS, Recogniser])
 def test_every_public_method_has_an_example(kind: Any) -> None:
     methods = {
         name: method
@@ -76,7 +78,7 @@ def test_every_public_method_has_an_example(kind: Any) -> None:
         # scikit-learn adds methods of its own, such as set_partial_fit_request.
         if method.__module__.startswith("newfound.") and name[0] != "_"
     }
-    assert {"partial_fit", "forget", "merge"} <= methods.keys()
+    assert {"forget", "merge", "save"} <= methods.keys()
     for name, method in methods.items():
         assert ">>>" in (method.__doc__ or ""), f"{name} has no example"
 

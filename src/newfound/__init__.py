@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV,
     )
     from newfound.estimators.loading import load as load
+    from newfound.recognition.recogniser import Recogniser as Recogniser
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 _HOME = {
     "IncrementalRidgeClassifier": "newfound.estimators.classifier",
     "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
+    "Recogniser": "newfound.recognition.recogniser",
     "load": "newfound.estimators.loading",
 }
 _ROOMS = ("datasets", "features")
@@ -41,6 +43,7 @@ __all__ = [
     "ModelFileError",
     "NewfoundError",
     "NotTaughtError",
+    "Recogniser",
     "UnreadableImageError",
     "WrongExtractorError",
     "__version__",

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-from newfound.cli.talk import shown
-from newfound.features.vectors import Vectors
+from newfound.cli.console import printable
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
 
-predict_module: Any = sys.modules["newfound.cli.predict"]
 PIXELS = ("--extractor", "pixels:size=8")
 
 
@@ -39,14 +37,14 @@ def test_in_a_pipe_an_answer_comes_before_the_next_image_is_looked_at(
         def flush(self) -> None:
             flushed.append(self.getvalue())
 
-    original = predict_module.rows_of
+    original = Recogniser.examples
 
     def one_by_one(*given: Any) -> Iterator[Any]:
         for came, row in enumerate(original(*given)):
             assert (flushed[-1] if flushed else "").count("\n") == came
             yield row
 
-    monkeypatch.setattr(predict_module, "rows_of", one_by_one)
+    monkeypatch.setattr(Recogniser, "examples", one_by_one)
     monkeypatch.setattr("tests.command_line.io.StringIO", Pipe)
     files = sorted(Path("photos/cup").iterdir())
     done = newfound("predict", "m", *files, *options)
@@ -83,7 +81,7 @@ def read_tsv(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "read", "written"), [(".csv", read_csv, as_it_is), (".TSV", read_tsv, shown)]
+    ("suffix", "read", "written"), [(".csv", read_csv, as_it_is), (".TSV", read_tsv, printable)]
 )
 def test_answers_are_written_as_a_table_with_names(
     model: Path, suffix: str, read: Any, written: Any
@@ -118,7 +116,7 @@ def test_a_table_has_no_more_columns_than_there_are_classes(model: Path, suffix:
 def test_a_label_that_is_no_text_is_written_escaped(tmp_path: Path, suffix: str) -> None:
     model, file = Recogniser(), tmp_path / f"answers{suffix}"
     rows = write_rows(tmp_path / "v.npz", ["a", "b"] * 5)
-    model.teach(Vectors(rows, None), ["\ud800", "b"] * 5, [bytes([n] * 16) for n in range(10)])
+    model.teach_vectors(rows, ["\ud800", "b"] * 5)
     model.save(tmp_path / "m")
     done = newfound("predict", tmp_path / "m", tmp_path / "v.npz", "-o", file)
     assert (done.code, "\\ud800" in file.read_text()) == (0, True), done.err
@@ -134,7 +132,7 @@ def test_a_file_of_answers_is_whole_or_as_it_was(
 ) -> None:
     Path("answers.csv").write_text("old")
     with monkeypatch.context() as patch:
-        patch.setattr(Recogniser, "answers", lambda *_: 1 / 0)
+        patch.setattr(Recogniser, "look_at_vectors", lambda *_: 1 / 0)
         assert newfound("predict", "m", "photos", "--output", "answers.csv").code == 70
     assert Path("answers.csv").read_text() == "old"
     done = newfound("predict", "m", "photos", "nothing.png", "--output", "answers.csv")

@@ -20,7 +20,6 @@ from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, on_terminal, picture, write_pictures
 from tests.features.test_extractors import small_network
 
-teach_module: Any = sys.modules["newfound.cli.teach"]
 THINGS = ("cup", "mug", "pot")
 PIXELS = ("--extractor", "pixels:size=8")
 
@@ -175,11 +174,11 @@ def test_classes_never_taught_count_as_wrong_and_are_told(model: Path) -> None:
 
 
 def test_an_evaluation_can_be_drawn(model: Path) -> None:
-    done = newfound("evaluate", model, "test", "--plot", "confusion.png")
+    done = newfound("evaluate", model, "test", "--output", "confusion.png")
     assert done.code == 0
     assert Path("confusion.png").read_bytes().startswith(b"\x89PNG")
     assert "confusion.png" in done.err
-    assert newfound("evaluate", model, "test", "--plot", "confusion.bmpx").code == 2
+    assert newfound("evaluate", model, "test", "--output", "confusion.bmpx").code == 2
 
 
 def test_forgetting_an_image_is_as_if_it_had_never_been_taught(model: Path, world: Path) -> None:
@@ -193,8 +192,12 @@ def test_forgetting_an_image_is_as_if_it_had_never_been_taught(model: Path, worl
     assert done.code == 3
     assert "wrong.png: was not taught as cup" in done.err
     one, two = load(model), load(never)
-    one_sums = one._sums.gram + np.asarray(one.holdout_[0], dtype=float).T @ one.holdout_[0]
-    two_sums = two._sums.gram + np.asarray(two.holdout_[0], dtype=float).T @ two.holdout_[0]
+    one_sums = (
+        one.to_state().sums.gram + np.asarray(one.holdout_[0], dtype=float).T @ one.holdout_[0]
+    )
+    two_sums = (
+        two.to_state().sums.gram + np.asarray(two.holdout_[0], dtype=float).T @ two.holdout_[0]
+    )
     np.testing.assert_allclose(np.tril(one_sums), np.tril(two_sums), atol=1e-6)
 
 
@@ -329,7 +332,7 @@ def test_any_label_can_be_drawn_and_printed(world: Path) -> None:
     for number, name in enumerate(odd):
         write_pictures(world / "odd" / name, number, range(8))
     assert newfound("teach", "m", "odd", *PIXELS).code == 0
-    assert newfound("evaluate", "m", "odd", "--plot", "p.png").code == 0
+    assert newfound("evaluate", "m", "odd", "--output", "p.png").code == 0
     command = [sys.executable, "-m", "newfound", "inspect", "m"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=environment, capture_output=True, check=True)
@@ -447,9 +450,9 @@ def test_every_change_settles_what_is_called_unknown(model: Path) -> None:
         ("forget-class", model, "beaker"),
     ):
         assert newfound(*command).code == 0
-        settled = Recogniser.load(model)
+        settled = Recogniser(model)
         bound = settled.unknown_above
-        settled.settle()
+        settled.refresh()
         assert settled.unknown_above == bound is not None
 
 
@@ -579,9 +582,8 @@ def test_hostile_files_are_survived(world: Path) -> None:
 
 def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
     program = (
-        "from pathlib import Path; from newfound.cli.models import changing\n"
-        "from newfound.cli.talk import Talk\n"
-        "with changing(Path('m.newfound'), 0, Talk()):\n"
+        "from pathlib import Path; from newfound.recognition.locking import locked\n"
+        "with locked(Path('m.newfound')):\n"
         "    print('held', flush=True)\n"
         "    input()"
     )
@@ -639,7 +641,7 @@ def test_an_interrupted_lesson_keeps_whole_blocks_and_goes_on(world: Path) -> No
     assert process.returncode == 130, err
     assert "run it again to go on" in err
     assert "Traceback" not in err
-    learned = Recogniser.load("m").model.n_samples_seen_
+    learned = Recogniser("m").model.n_samples_seen_
     assert 0 < learned < 3000
     assert learned % 16 == 0
     assert newfound("teach", "m", "many").code == 0
@@ -654,20 +656,20 @@ def test_an_interruption_saves_what_was_learned(
         raise KeyboardInterrupt
 
     if when == "settling":
-        monkeypatch.setattr(Recogniser, "settle", interrupt)
+        monkeypatch.setattr(Recogniser, "refresh", interrupt)
     else:
-        rows = teach_module.rows_of
+        examples = Recogniser.examples
 
         def some(*given: Any) -> Any:
-            yield from itertools.islice(rows(*given), 40)
+            yield from itertools.islice(examples(*given), 40)
             interrupt()
 
-        monkeypatch.setattr(teach_module, "rows_of", some)
+        monkeypatch.setattr(Recogniser, "examples", some)
     done = newfound("teach", "m", "photos", *PIXELS)
     assert (done.code, done.out) == (130, "")
     learned = 120 if when == "settling" else 32  # whole blocks of 16
     assert f"Interrupted after {learned} images; run it again to go on." in done.err
-    assert Recogniser.load("m").model.n_samples_seen_ == learned
+    assert Recogniser("m").model.n_samples_seen_ == learned
     assert "go on" not in newfound("teach", "m", "photos", "--again").err
 
 

@@ -37,7 +37,7 @@ def _raise_here(*_: Any) -> None:
 
 @pytest.mark.parametrize("words", mistakes())
 def test_a_mistake_of_ours_is_called_that(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Recogniser, "load", mistakes()[words])
+    monkeypatch.setattr("newfound.storage.format.read", mistakes()[words])
     done = newfound("inspect", "m")
     assert (done.code, done.out) == (70, "")
     assert f"newfound: internal error: {words}" in done.err
@@ -67,7 +67,7 @@ def test_debug_shows_where_an_error_came_from(monkeypatch: pytest.MonkeyPatch, w
     assert done.code == 1
     assert "Traceback (most recent call last):" in done.err
     assert done.err.splitlines()[-1] == "newfound: junk: not a model file, or cut short"
-    monkeypatch.setattr(Recogniser, "load", _raise_here)
+    monkeypatch.setattr("newfound.storage.format.read", _raise_here)
     done = newfound(*before, "inspect", "m")
     assert (done.code, "in _raise_here" in done.err) == (70, True)
 
@@ -124,7 +124,7 @@ def test_a_merge_that_is_refused_leaves_no_lock() -> None:
         (("merge", "m", "m", "-o", "out"), "out"),
         (("features", "v.npz", "-o", "w.npz"), "w.npz"),
         (("predict", "m", "v.npz", "-o", "answers.csv"), "answers.csv"),
-        (("evaluate", "m", "v.npz", "--plot", "p.png"), "p.png"),
+        (("evaluate", "m", "v.npz", "--output", "p.png"), "p.png"),
     ],
 )
 def test_a_full_disk_is_told_with_the_name_of_the_file(
@@ -146,16 +146,16 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(
 
 
 def test_want_of_memory_gets_advice_about_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    def too_much(*_: Any) -> None:
+    def too_much(*_: Any, **__: Any) -> None:
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(Recogniser, "teach", too_much)
+    monkeypatch.setattr(Recogniser, "teach_vectors", too_much)
     done = newfound("teach", "m", "v.npz", "--again")
     assert done.code == 1
     assert "not enough memory: Unable to allocate 9 TiB; fewer features" in done.err
     assert "--lean" in done.err
     monkeypatch.setattr("newfound.cli.confusion_plot.draw", too_much)
-    done = newfound("evaluate", "m", "v.npz", "--plot", "p.png")
+    done = newfound("evaluate", "m", "v.npz", "--output", "p.png")
     assert done.code == 1
     assert done.err.splitlines()[-1] == "newfound: not enough memory: Unable to allocate 9 TiB"
 

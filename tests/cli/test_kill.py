@@ -66,7 +66,7 @@ def test_a_lesson_killed_at_any_moment_is_whole_and_can_be_finished(
     ]
     whole = tmp_path / "undisturbed.newfound"
     calls = teach_in_a_process(whole, photos)
-    expected = Recogniser.load(whole)
+    expected = Recogniser(whole)
 
     kills = KILLS if each == 36 else 10
     partial = 0
@@ -74,23 +74,23 @@ def test_a_lesson_killed_at_any_moment_is_whole_and_can_be_finished(
         model = tmp_path / f"{number}.newfound"
         teach_in_a_process(model, photos, last=1 + int(share * calls))
         if model.exists():
-            found = Recogniser.load(model)
-            known = sum(len(digests) for digests in found.memory.digests.values())
+            found = Recogniser(model)
+            known = sum(len(digests) for digests in found.taught.digests.values())
             prefix = taught[:known]
-            assert all(found.memory.count(label, digest) == 1 for label, digest in prefix)
-            assert found.model.n_samples_seen_ == known == len(found.memory)
+            assert all(found.taught.count(label, digest) == 1 for label, digest in prefix)
+            assert found.model.n_samples_seen_ == known == len(found.taught)
             partial += known < len(taught)
         done = newfound("teach", model, photos, *TEACH)
         assert done.code == 0, done.err
-        finished = Recogniser.load(model)
-        assert finished.memory.digests == expected.memory.digests
+        finished = Recogniser(model)
+        assert finished.taught.digests == expected.taught.digests
         assert finished.model.penalty_ == pytest.approx(expected.model.penalty_, rel=1e-12)
         np.testing.assert_array_equal(finished.model.recoding_, expected.model.recoding_)
         if each == 36:
             # At most d / 2 examples of a class: all sums are still rows, and nothing is rounded.
             assert model.read_bytes() == whole.read_bytes()
         else:
-            sums, others = finished.model._sums, expected.model._sums
+            sums, others = finished.model.to_state().sums, expected.model.to_state().sums
             np.testing.assert_array_equal(sums.cross, others.cross)
             np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-13)
         model.unlink()

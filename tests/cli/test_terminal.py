@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from newfound.cli.talk import shortened
-from newfound.features.vectors import Identity, Vectors
+from newfound.cli.console import shortened
+from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, on_terminal, write_pictures, write_rows
 
@@ -40,15 +40,15 @@ def hostile() -> None:
     write_pictures(evil / f"other {EVIL}", 1, range(4))
     (evil / EVIL / f"{EVIL}.png").write_text("no picture")
     assert newfound("teach", f"{EVIL}.nf", evil, *PIXELS).code == 3
-    rows = Vectors(np.random.default_rng(0).normal(size=(8, 5)), Identity(EVIL, output=EVIL))
+    rows, made_by = np.random.default_rng(0).normal(size=(8, 5)), Identity(EVIL, output=EVIL)
     recogniser = Recogniser()
-    recogniser.teach(rows, [EVIL] * 4 + ["b"] * 4, [bytes([i] * 16) for i in range(8)])
+    recogniser.teach_vectors(rows, [EVIL] * 4 + ["b"] * 4, extractor=made_by)
     recogniser.save("stranger.nf")
     identity = json.dumps(Identity(EVIL).to_json())
     rows[3, 2] = np.nan
     np.savez(
         f"{EVIL}.npz",
-        vectors=np.asarray(rows),
+        vectors=rows,
         labels=[EVIL] * 8,
         files=[EVIL] * 8,
         extractor=identity,
@@ -78,8 +78,8 @@ def hostile() -> None:
         ("predict", f"missing {EVIL}", EVIL),
         ("evaluate", f"{EVIL}.nf", EVIL),
         ("evaluate", f"{EVIL}.nf", EVIL, "--as", f"never {EVIL}"),
-        ("evaluate", f"{EVIL}.nf", EVIL, "--plot", f"{EVIL}.png"),
-        ("evaluate", f"{EVIL}.nf", EVIL, "--plot", f"{EVIL}.exe"),
+        ("evaluate", f"{EVIL}.nf", EVIL, "--output", f"{EVIL}.png"),
+        ("evaluate", f"{EVIL}.nf", EVIL, "--output", f"{EVIL}.exe"),
         ("inspect", f"{EVIL}.nf"),
         ("inspect", f"{EVIL}.nf", "--json"),
         ("inspect", "stranger.nf"),
@@ -121,7 +121,7 @@ def test_warnings_are_shown_without_commands_to_the_terminal(
 
     write_rows(Path("v.npz"), ["a", "b"] * 3)
     newfound("teach", "m", "v.npz")
-    monkeypatch.setattr(Recogniser, "load", warn)
+    monkeypatch.setattr("newfound.storage.format.read", warn)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         done = newfound("inspect", "m")
@@ -179,7 +179,7 @@ def test_joining_two_classes_is_asked_for_on_a_terminal() -> None:
     assert Path("m").read_bytes() == before
     code, seen = on_terminal("rename", "m", "mug", "cup", typed=b"y\n")
     assert (code, "mug is now part of cup." in seen) == (0, True)
-    assert Recogniser.load("m").model.classes_.tolist() == ["cup", "pot"]
+    assert Recogniser("m").model.classes_.tolist() == ["cup", "pot"]
     newfound("undo", "m")
     assert newfound("rename", "m", "mug", "cup", "--force").code == 0
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound.cli import kept
-from newfound.cli.talk import size
+from newfound.cli.console import size
+from newfound.recognition import undo
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, write_rows
 
@@ -214,10 +214,10 @@ def test_undo_killed_at_any_step_loses_no_state(
             if state or path != model:
                 path.write_bytes(state)
         whole = model.resolve()
-        ended = run_until(last, links, lambda at=whole: kept.swap(at), monkeypatch)
-        found = kept.kept_state(whole)
+        ended = run_until(last, links, lambda at=whole: undo.swap(at), monkeypatch)
+        found = undo.undo_state(whole)
         expected = found.read_bytes() if found else None
-        kept.settle(whole)
+        undo.conclude(whole)
         assert {state_of(model), Path("m.undo").read_bytes()} == set(states.values()), last
         assert expected == Path("m.undo").read_bytes()  # what would be undone is known before
         assert not Path(".m.before").exists()
@@ -248,7 +248,7 @@ def test_a_change_killed_at_any_step_happened_with_its_undo_or_not_at_all(
         Path("m.undo").write_bytes(older)
         words = change.split()
         ended = run_until(last, links, lambda words=words: done(*words), monkeypatch)
-        kept.settle(model.resolve())
+        undo.conclude(model.resolve())
         happened = state_of(model) != before
         assert Path("m.undo").read_bytes() == (before if happened else older), last
         assert not Path(".m.before").exists()
@@ -270,7 +270,7 @@ def test_a_save_that_fails_leaves_what_can_be_undone(
     done("teach", "m", "more.npz")
     before = model.read_bytes()
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     for words in (("rename", "m", "mug", "beaker"), ("teach", "m", "first.npz", "--again")):
@@ -339,4 +339,4 @@ def test_the_last_image_and_the_last_class_go_the_same_way(model: Path) -> None:
     assert (gone in by_image, gone in by_class) == (True, True)
     done("undo", "m")
     assert model.read_bytes() == last
-    np.testing.assert_array_equal(Recogniser.load("m").model.classes_, ["pot"])
+    np.testing.assert_array_equal(Recogniser("m").model.classes_, ["pot"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.features.vectors import Identity, Vectors
+from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from newfound.sums.gram import Gram, total_gram
 from tests.crafted import put_together, taken_apart
@@ -199,17 +199,17 @@ def test_it_is_said_whatever_the_features_are_like(
 def test_a_recogniser_forgets_the_image_also_where_warnings_are_errors() -> None:
     X, identity = np.random.default_rng(0).normal(size=(200, 8)), Identity("made")
     outlier, marks = np.full((1, 8), 1e8), [bytes([place] * 16) for place in range(201)]
-    recogniser = Recogniser(IncrementalRidgeClassifier(class_weight={}))
-    recogniser.teach(Vectors(outlier, identity), ["a"], marks[200:])
+    recogniser = Recogniser(model=IncrementalRidgeClassifier(class_weight={}))
+    recogniser.teach_vectors(outlier, ["a"], marks[200:], identity)
     for place in range(0, 200, 10):
-        some = Vectors(X[place : place + 10], identity)
-        recogniser.teach(some, ["a", "b"] * 5, marks[place : place + 10])
+        part = slice(place, place + 10)
+        recogniser.teach_vectors(X[part], ["a", "b"] * 5, marks[part], identity)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="fit anew"):
-            recogniser.forget(Vectors(outlier, identity), ["a"], marks[200:])
-    assert recogniser.memory.count("a", marks[200]) == 0
-    assert recogniser.model.n_samples_seen_ == len(recogniser.memory) == 200
+            recogniser.forget_vectors(outlier, ["a"], marks[200:], identity)
+    assert recogniser.taught.count("a", marks[200]) == 0
+    assert recogniser.model.n_samples_seen_ == len(recogniser.taught) == 200
 
 
 def test_both_estimators_say_so() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, load
-from newfound.features.vectors import Identity, Vectors
+from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 
 VARIANTS: list[tuple[type[IncrementalRidgeClassifier], dict[str, Any]]] = [
@@ -337,27 +337,27 @@ def test_a_recogniser_answers_while_it_is_taught() -> None:
     start, labels = views(60, 4, seed=0)
     recogniser = Recogniser()
     marks = [os.urandom(16) for _ in range(100)]
-    recogniser.teach(Vectors(start, identity), labels.tolist(), marks[:60])
+    recogniser.teach_vectors(start, labels.tolist(), marks[:60], identity)
     X, y = views(40, 12, seed=1)
     done = threading.Event()
 
     def teach() -> None:
         for place in range(40):
-            rows = Vectors(X[place : place + 1], identity)
-            recogniser.teach(rows, y[place : place + 1].tolist(), [marks[60 + place]])
+            row, label = X[place : place + 1], y[place : place + 1].tolist()
+            recogniser.teach_vectors(row, label, [marks[60 + place]], identity)
             if place % 10 == 9:
-                recogniser.forget(rows, y[place : place + 1].tolist(), [marks[60 + place]])
-                recogniser.settle()
+                recogniser.forget_vectors(row, label, [marks[60 + place]], identity)
+                recogniser.refresh()
         done.set()
 
     def ask() -> None:
         while not done.is_set():
-            for answer in recogniser.answers(Vectors(X[:3], identity), top=3):
+            for answer in recogniser.look_at_vectors(X[:3], top=3):
                 assert 0 <= answer.score <= 1
                 assert len(answer.top) == 3
 
     together(teach, ask, ask)
-    assert recogniser.model.n_samples_seen_ == len(recogniser.memory) == 96
+    assert recogniser.model.n_samples_seen_ == len(recogniser.taught) == 96
     again = copy.deepcopy(recogniser)
-    assert again.answers(Vectors(X[:3], identity)) == recogniser.answers(Vectors(X[:3], identity))
-    assert len(pickle.loads(pickle.dumps(recogniser)).memory) == 96
+    assert again.look_at_vectors(X[:3]) == recogniser.look_at_vectors(X[:3])
+    assert len(pickle.loads(pickle.dumps(recogniser)).taught) == 96

@@ -1,7 +1,6 @@
 """From the command line to rows: folders, bad rows, equal rows."""
 
 import json
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from newfound import load
 from tests.command_line import newfound, write_pictures, write_rows
 
-teach_module: Any = sys.modules["newfound.cli.teach"]
 PIXELS = ("--extractor", "pixels:size=8")
 
 
@@ -149,7 +147,7 @@ def test_so_many_features_that_nobody_can_ask_are_told_while_teaching(
 ) -> None:
     write_rows(Path("v.npz"), ["a", "b"] * 20)
     assert "GiB" not in newfound("teach", "m", "v.npz").err
-    monkeypatch.setattr(teach_module, "MOST_TO_ASK", 2 * 8 * 6**2 - 1)
+    monkeypatch.setattr("newfound.cli.commands.teach.MOST_TO_ASK", 2 * 8 * 6**2 - 1)
     done = newfound("teach", "n", "v.npz", "--quiet")
     assert done.code == 0
     assert done.err.count("Vectors of 6 features are learned, but to ask") == 1

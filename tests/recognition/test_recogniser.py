@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError, load
-from newfound.features import Identity, Pixels, Vectors
-from newfound.recognition.recogniser import Recogniser, bound_of_known
-from newfound.recognition.taught import Memory
+from newfound import (
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    ModelFileError,
+    Recogniser,
+    WrongExtractorError,
+)
+from newfound.features import Identity
+from newfound.recognition.taught import TaughtImages
+from newfound.recognition.unknown import bound_of_known
+from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
 
 ONE, OTHER = Identity("one", "aa"), Identity("one", "bb")
-KINDS = [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV]
 
 
 def rows(n: int, seed: int = 0, d: int = 6) -> Any:
@@ -26,47 +32,44 @@ def digests(n: int, start: int = 0) -> list[bytes]:
     return [number.to_bytes(16, "big") for number in range(start, start + n)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_refuses_vectors_of_another_extractor_and_stays_as_it_was(
-    kind: Any, tmp_path: Path
-) -> None:
-    X, y = rows(12), ["a", "b"] * 6
-    model = kind().partial_fit(Vectors(X, ONE), y)
-    assert model.extractor_ == ONE
-    before = model.decision_function(X)
-    stranger = Vectors(X, OTHER)
+def test_a_recogniser_refuses_vectors_of_another_extractor_and_stays_as_it_was() -> None:
+    recogniser, X, y = taught(), rows(2, 9), ["class 0", "class 1"]
+    assert recogniser.identity == ONE
+    before, other = recogniser.look_at_vectors(X), Recogniser(extractor=None)
+    other.teach_vectors(X, y, extractor=OTHER)
     acts: list[Callable[[], Any]] = [
-        lambda: model.partial_fit(stranger, y),
-        lambda: model.forget(stranger[:1], y[:1]),
-        lambda: model.predict(stranger),
-        lambda: model.novelty(stranger),
-        lambda: model.merge(kind().fit(stranger, y)),
+        lambda: recogniser.teach_vectors(X, y, extractor=OTHER),
+        lambda: recogniser.forget_vectors(X, y, extractor=OTHER),
+        lambda: recogniser.look_at_vectors(X, extractor=OTHER),
+        lambda: recogniser.merge(other),
     ]
     for act in acts:
-        with pytest.raises(ValueError, match=r"taught vectors of one \(weights aa\).*weights bb"):
+        with pytest.raises(WrongExtractorError, match=r"taught vectors of one \(weights aa\).* bb"):
             act()
-    np.testing.assert_array_equal(model.decision_function(X), before)
-    np.testing.assert_array_equal(model.predict(Vectors(X, ONE)), model.predict(X))
-    model.save(tmp_path / "m")
-    assert load(tmp_path / "m").extractor_ == ONE
-    assert kind().merge(model).extractor_ == ONE
-    assert model.fit(stranger, y).extractor_ == OTHER
-    assert model.fit(X, y).extractor_ is None
+    assert recogniser.look_at_vectors(X) == before
+    assert len(recogniser.taught) == recogniser.model.n_samples_seen_ == 60
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_model_learns_its_extractor_when_it_is_first_told(kind: Any) -> None:
-    model = kind().partial_fit(rows(4), ["a", "b"] * 2)
-    assert model.extractor_ is None
-    assert model.partial_fit(Vectors(rows(2, 1), ONE), ["a", "b"]).extractor_ == ONE
+def test_a_recogniser_learns_its_extractor_when_it_is_first_told(tmp_path: Path) -> None:
+    recogniser = Recogniser(extractor=None)
+    recogniser.teach_vectors(rows(4), ["a", "b"] * 2)
+    assert recogniser.identity is None
+    recogniser.teach_vectors(rows(2, 1), ["a", "b"], extractor=ONE)
+    assert recogniser.identity == ONE
+    recogniser.save(tmp_path / "m")
+    assert Recogniser(tmp_path / "m").identity == ONE
+    fresh = Recogniser(extractor=None)
+    fresh.merge(recogniser)
+    assert fresh.identity == ONE
     with pytest.raises(ValueError, match="NaN"):
-        kind().partial_fit(Vectors(np.full((1, 3), np.nan), ONE), ["a"])
+        Recogniser().teach_vectors(np.full((1, 3), np.nan), ["a"], extractor=ONE)
 
 
-def test_a_model_that_has_forgotten_all_knows_no_extractor() -> None:
-    X = Vectors(rows(2), ONE)
-    model = IncrementalRidgeClassifier().fit(X, ["a", "b"]).forget(X, ["a", "b"])
-    assert model.extractor_ is None
+def test_a_recogniser_that_has_forgotten_all_knows_no_extractor() -> None:
+    recogniser, X = Recogniser(extractor=None), rows(2)
+    recogniser.teach_vectors(X, ["a", "b"], extractor=ONE)
+    recogniser.forget_vectors(X, ["a", "b"], extractor=ONE)
+    assert (recogniser.identity, recogniser.classes, recogniser.counts) == (None, [], {})
 
 
 def test_per_class_sums_without_weights_change_no_answer() -> None:
@@ -87,22 +90,21 @@ def taught(n: int = 60, lean: bool = False) -> Recogniser:
     labels = [f"class {number % 3}" for number in range(n)]
     for start in range(0, n, 16):
         part = slice(start, start + 16)
-        recogniser.teach(Vectors(rows(n)[part], ONE), labels[part], digests(n)[part])
+        recogniser.teach_vectors(rows(n)[part], labels[part], digests(n)[part], ONE)
     return recogniser
 
 
 def test_saving_and_loading_gives_the_same_recogniser_and_the_same_bytes(tmp_path: Path) -> None:
     recogniser = taught()
-    recogniser.settle()
+    recogniser.refresh()
     recogniser.save(tmp_path / "one")
-    again = Recogniser.load(tmp_path / "one")
+    again = Recogniser(tmp_path / "one")
     again.save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert again.unknown_above == recogniser.unknown_above
-    assert again.memory.digests == recogniser.memory.digests
-    assert again.answers(Vectors(rows(9, 5), ONE), top=3) == recogniser.answers(
-        Vectors(rows(9, 5), ONE), top=3
-    )
+    assert again.taught.digests == recogniser.taught.digests
+    X = rows(9, 5)
+    assert again.look_at_vectors(X, top=3) == recogniser.look_at_vectors(X, top=3)
 
 
 def test_putting_off_changes_nothing_that_is_learned(tmp_path: Path) -> None:
@@ -110,8 +112,8 @@ def test_putting_off_changes_nothing_that_is_learned(tmp_path: Path) -> None:
     X, y = rows(60), [f"class {number % 3}" for number in range(60)]
     model = IncrementalRidgeClassifierCV(class_weight={})
     for start in range(0, 60, 16):
-        model.partial_fit(Vectors(X, ONE)[start : start + 16], y[start : start + 16])
-    recogniser.settle()
+        model.partial_fit(X[start : start + 16], y[start : start + 16])
+    recogniser.refresh()
     model.reconsider()
     np.testing.assert_array_equal(recogniser.model.class_count_, model.class_count_)
     assert recogniser.model.penalty_ == model.penalty_
@@ -123,49 +125,47 @@ def test_putting_off_changes_nothing_that_is_learned(tmp_path: Path) -> None:
 def test_the_memory_follows_every_change() -> None:
     recogniser = taught()
     marks = digests(60)
-    assert recogniser.memory.count("class 1", marks[1]) == 1
-    recogniser.forget(Vectors(rows(60)[[1, 2]], ONE), ["class 1", "class 2"], [marks[1], marks[2]])
-    assert recogniser.memory.count("class 1", marks[1]) == 0
-    assert len(recogniser.memory) == recogniser.model.n_samples_seen_ == 58
+    assert recogniser.taught.count("class 1", marks[1]) == 1
+    recogniser.forget_vectors(rows(60)[[1, 2]], ["class 1", "class 2"], [marks[1], marks[2]])
+    assert recogniser.taught.count("class 1", marks[1]) == 0
+    assert len(recogniser.taught) == recogniser.model.n_samples_seen_ == 58
     recogniser.rename("class 1", "class 2")
-    assert recogniser.memory.count("class 2", marks[4]) == 1
-    assert len(recogniser.memory) == 58
+    assert recogniser.taught.count("class 2", marks[4]) == 1
+    assert len(recogniser.taught) == 58
     recogniser.rename("class 2", "class 2")
-    assert len(recogniser.memory) == 58
+    assert len(recogniser.taught) == 58
     other = taught(30)
     assert recogniser.merge(other) == 19  # 10 of class 0; of class 2 all but the one forgotten
-    assert len(recogniser.memory) == recogniser.model.n_samples_seen_ == 88
+    assert len(recogniser.taught) == recogniser.model.n_samples_seen_ == 88
     recogniser.forget_class("class 0")
-    assert set(recogniser.memory.digests) == {"class 1", "class 2"}
-    assert len(recogniser.memory) == recogniser.model.n_samples_seen_
+    assert set(recogniser.taught.digests) == {"class 1", "class 2"}
+    assert len(recogniser.taught) == recogniser.model.n_samples_seen_
 
 
 def test_forgetting_finds_what_is_kept_on_another_machine_too() -> None:
     # Up to d / 2 examples of a class are kept as they are, and some are held back besides.
     recogniser, X, y = Recogniser(), rows(60, d=64), [f"class {n % 3}" for n in range(60)]
-    recogniser.teach(Vectors(X, ONE), y, digests(60))
+    recogniser.teach_vectors(X, y, digests(60))
     nudged = np.nextafter(X, np.float32(np.inf))
     for place in range(60):
-        recogniser.forget(Vectors(nudged[[place]], ONE), [y[place]], [digests(60)[place]])
+        recogniser.forget_vectors(nudged[[place]], [y[place]], [digests(60)[place]])
     assert not recogniser.is_taught
-    assert len(recogniser.memory) == 0
+    assert len(recogniser.taught) == 0
 
 
 def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
     recogniser = taught()  # 20 examples of a class are more than d / 2 = 3: they are added up
     for place in range(30):
-        vectors = Vectors(np.nextafter(rows(60)[[place]], np.float32(np.inf)), ONE)
-        recogniser.forget(vectors, [f"class {place % 3}"], [digests(60)[place]])
+        vectors = np.nextafter(rows(60)[[place]], np.float32(np.inf))
+        recogniser.forget_vectors(vectors, [f"class {place % 3}"], [digests(60)[place]])
     rest = Recogniser()
-    rest.teach(
-        Vectors(rows(60)[30:], ONE), [f"class {n % 3}" for n in range(30, 60)], digests(30, 30)
-    )
-    assert recogniser.memory.digests == rest.memory.digests
+    rest.teach_vectors(rows(60)[30:], [f"class {n % 3}" for n in range(30, 60)], digests(30, 30))
+    assert recogniser.taught.digests == rest.taught.digests
     one, other = recogniser.model, rest.model
     kept, others = (np.asarray(model.holdout_[0], dtype=float) for model in (one, other))
     np.testing.assert_allclose(
-        np.tril(one._sums.gram + kept.T @ kept),
-        np.tril(other._sums.gram + others.T @ others),
+        np.tril(one.to_state().sums.gram + kept.T @ kept),
+        np.tril(other.to_state().sums.gram + others.T @ others),
         atol=1e-4,
     )
 
@@ -173,8 +173,8 @@ def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
 def test_a_row_that_is_kept_is_preferred_to_one_that_is_near() -> None:
     recogniser, X = Recogniser(), rows(12, d=64)
     X[5] = np.nextafter(X[4], np.float32(np.inf))  # the sixth is held back
-    recogniser.teach(Vectors(X, ONE), ["a"] * 12, digests(12))
-    recogniser.forget(Vectors(X[[4]], ONE), ["a"], [digests(12)[4]])
+    recogniser.teach_vectors(X, ["a"] * 12, digests(12))
+    recogniser.forget_vectors(X[[4]], ["a"], [digests(12)[4]])
     held, _ = recogniser.model.holdout_
     np.testing.assert_array_equal(held[0], X[5])
 
@@ -191,53 +191,61 @@ def test_what_a_class_cannot_have_been_taught_is_refused() -> None:
 
 def test_what_does_not_belong_together_changes_nothing() -> None:
     recogniser = taught()
-    vectors = Vectors(rows(2, 9), ONE)
+    vectors = rows(2, 9)
     for marks in (digests(1), [b"0", b"1"]):
         with pytest.raises(ValueError, match="digests"):
-            recogniser.teach(vectors, ["a", "b"], marks)
+            recogniser.teach_vectors(vectors, ["a", "b"], marks)
         with pytest.raises(ValueError, match="digests"):
-            recogniser.forget(vectors, ["a", "b"], marks)
-    assert recogniser.model.n_samples_seen_ == len(recogniser.memory) == 60
+            recogniser.forget_vectors(vectors, ["a", "b"], marks)
+    assert recogniser.model.n_samples_seen_ == len(recogniser.taught) == 60
     with pytest.raises(NotFittedError):
         Recogniser().save("nowhere")
 
 
-def test_nothing_derived_is_kept_current_while_teaching() -> None:
+def test_nothing_derived_is_kept_current_while_teaching(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: list[int] = []
+    learn = RecursiveSolver.learn
+
+    def count(solver: RecursiveSolver, X: Any, *given: Any) -> None:
+        learned.append(len(X))
+        learn(solver, X, *given)
+
+    monkeypatch.setattr(RecursiveSolver, "learn", count)
     recogniser = taught()
-    solvers: Any = recogniser.model._derived.candidates.solvers
-    assert all(solver._inverse is None for solver in solvers)
-    recogniser.model.predict(rows(1))
-    recogniser.model.partial_fit(rows(1, 3), ["class 0"])  # from now on it is
-    solvers = recogniser.model._derived.candidates.solvers
-    used = [solver for solver in solvers if solver.rebuilds]
-    assert used
-    assert all(solver._inverse is not None for solver in used)
+    recogniser.look_at_vectors(rows(1))
+    recogniser.teach_vectors(rows(16, 3), ["class 0"] * 16)
+    assert learned == []
+    recogniser.teach_vectors(rows(1, 4), ["class 0"], at_once=True)
+    assert set(learned) == {1}
 
 
-def test_a_lesson_leaves_the_choice_alone_until_it_is_settled() -> None:
-    recogniser = taught(180)  # sixty examples of a class: enough for what-ifs
-    recogniser.settle()
-    model = recogniser.model
-    assert isinstance(model, IncrementalRidgeClassifierCV)
-    schedule = model._selector.schedule
-    assert schedule is not None
+def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recogniser = taught(180)
+    recogniser.refresh()
+    bound, made = recogniser.unknown_above, list[int]()
+    reconsider = IncrementalRidgeClassifierCV.reconsider
+
+    def count(model: IncrementalRidgeClassifierCV) -> IncrementalRidgeClassifierCV:
+        made.append(model.n_samples_seen_)
+        return reconsider(model)
+
+    monkeypatch.setattr(IncrementalRidgeClassifierCV, "reconsider", count)
     X, y = rows(600, 8), [f"class {n % 3}" for n in range(600)]
     for start in range(0, 600, 16):
         part = slice(start, start + 16)
-        recogniser.teach(Vectors(X[part], ONE), y[part], digests(len(y[part]), 1000 + start))
-    assert model._selector.schedule is schedule
-    assert model._selector.work is None
-    assert recogniser.unknown_above is None
-    recogniser.settle()
-    assert model._selector.schedule is not None
-    assert model._selector.schedule.occasion.examples > 2 * schedule.occasion.examples
-    assert recogniser.unknown_above is not None
+        recogniser.teach_vectors(X[part], y[part], digests(len(y[part]), 1000 + start))
+    assert (made, recogniser.unknown_above) == ([], bound)
+    recogniser.refresh()
+    assert made == [780]
+    assert recogniser.unknown_above not in (None, bound)
 
 
 def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
     for lean in (True, False):
         taught(lean=lean).save(tmp_path / "m")
-        assert Recogniser.load(tmp_path / "m").model._sums.per_class is not lean
+        assert Recogniser(tmp_path / "m").model.sums_.per_class is not lean
 
 
 @pytest.mark.parametrize("m", [4, 30])
@@ -252,23 +260,23 @@ def test_one_in_twenty_more_examples_passes_the_bound_of_the_known(m: int) -> No
 def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
     recogniser = taught(300)
     assert recogniser.unknown_above is None
-    recogniser.settle()
+    recogniser.refresh()
     held, _ = recogniser.model.holdout_
     assert recogniser.unknown_above == bound_of_known(recogniser.model.novelty(held))
-    far = Vectors(np.full((1, 6), 1e3, dtype=np.float32), ONE)
-    (stranger,), (friend,) = recogniser.answers(far), recogniser.answers(Vectors(held[:1] / 9, ONE))
+    far = np.full((1, 6), 1e3, dtype=np.float32)
+    stranger, friend = recogniser.look_at_vectors(np.vstack([far, held[:1] / 9]))
     assert (stranger.known, friend.known) == (False, True)
-    assert recogniser.answers(far, unknown_above=1.0)[0].known
+    assert recogniser.look_at_vectors(far, unknown_above=1.0)[0].known
     few = taught(18)  # of which three are held back
-    few.settle()
+    few.refresh()
     assert few.unknown_above is None
-    assert few.answers(far)[0].known
+    assert few.look_at_vectors(far)[0].known
 
 
 def test_answers_are_those_of_the_model_best_first() -> None:
     recogniser = taught()
-    X = Vectors(rows(20, 7), ONE)
-    answers, model = recogniser.answers(X, top=9), recogniser.model
+    X = rows(20, 7)
+    answers, model = recogniser.look_at_vectors(X, top=9), recogniser.model
     assert [answer.label for answer in answers] == model.predict(X).tolist()
     for answer, scores, chances in zip(
         answers, model.decision_function(X), model.predict_proba(X), strict=True
@@ -280,22 +288,22 @@ def test_answers_are_those_of_the_model_best_first() -> None:
 
 
 def test_labels_that_are_numbers_have_names() -> None:
-    recogniser = Recogniser(IncrementalRidgeClassifier().fit(rows(4), [1, 2, 1, 2]))
+    recogniser = Recogniser(model=IncrementalRidgeClassifier().fit(rows(4), [1, 2, 1, 2]))
     assert recogniser.label("2") == 2
     assert recogniser.label("mug") == "mug"
 
 
 def test_any_model_becomes_a_recogniser_that_remembers_nothing(tmp_path: Path) -> None:
     IncrementalRidgeClassifier().fit(rows(4), ["a", "b"] * 2).save(tmp_path / "m")
-    recogniser = Recogniser.load(tmp_path / "m")
-    recogniser.settle()
-    assert (len(recogniser.memory), recogniser.unknown_above) == (0, None)
+    recogniser = Recogniser(tmp_path / "m")
+    recogniser.refresh()
+    assert (len(recogniser.taught), recogniser.unknown_above) == (0, None)
 
 
 def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     recogniser = taught()
     contents = recogniser.model.to_state()
-    good = recogniser.memory.packed(contents.sums.labels.tolist())
+    good = recogniser.taught.to_arrays(contents.sums.labels.tolist())
     for bad in (
         {"class": good["class"] + 3},
         {"class": good["class"] - 1},
@@ -308,10 +316,10 @@ def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     ):
         file_format.write(tmp_path / "m", contents.keeping("memory", {**good, **bad}))
         with pytest.raises(ModelFileError, match="damaged"):
-            Recogniser.load(tmp_path / "m")
+            Recogniser(tmp_path / "m")
     file_format.write(tmp_path / "m", contents.keeping("memory", {"class": good["class"]}))
     with pytest.raises(ModelFileError, match="damaged"):
-        Recogniser.load(tmp_path / "m")
+        Recogniser(tmp_path / "m")
 
 
 def test_an_identity_that_does_not_fit_is_refused(tmp_path: Path) -> None:
@@ -328,22 +336,11 @@ def test_an_identity_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_image_taught_twice_is_remembered_twice() -> None:
-    memory = Memory()
+    memory = TaughtImages()
     for _ in range(2):
         memory.add("a", b"0" * 16)
-    again = Memory.unpacked(memory.packed(["a"]), ["a"])
+    again = TaughtImages.from_arrays(memory.to_arrays(["a"]), ["a"])
     again.remove("a", b"0" * 16)
     assert again.count("a", b"0" * 16) == len(again) == 1
     again.remove("a", b"1" * 16)
     assert len(again) == 1
-
-
-def test_pixels_go_all_the_way() -> None:
-    pixels = Pixels(size=4)
-    light = [np.full((8, 8), level, dtype=np.uint8) for level in (200, 220, 240)]
-    dark = [np.full((8, 8), level, dtype=np.uint8) for level in (0, 20, 40)]
-    recogniser = Recogniser()
-    recogniser.teach(pixels(light + dark), ["light"] * 3 + ["dark"] * 3, digests(6))
-    assert recogniser.model.extractor_ == pixels.identity
-    answers = recogniser.answers(pixels([np.full((8, 8), 230, dtype=np.uint8)]))
-    assert answers[0].label == "light"

@@ -13,7 +13,7 @@ import pytest
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
-from newfound.features.vectors import Identity, Vectors
+from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from tests.crafted import put_together, taken_apart
 
@@ -60,13 +60,13 @@ def choosing(**parameters: Any) -> IncrementalRidgeClassifierCV:
 
 
 def recogniser() -> Recogniser:
-    made = Recogniser(choosing(class_weight={}))
+    made = Recogniser(model=choosing(class_weight={}))
     made.model = IncrementalRidgeClassifierCV(
         penalties=[1.0, 10.0], recodings=[0.0, 1.0], class_weight={}, holdout_every=4
     )
     digests = [bytes([number]) * 16 for number in range(60)]
-    made.teach(Vectors(rows(60), Identity("pixels")), list("abc") * 20, digests)
-    made.settle()
+    made.teach_vectors(rows(60), list("abc") * 20, digests, Identity("pixels"))
+    made.refresh()
     return made
 
 
@@ -171,7 +171,7 @@ def use(path: Path, again: Path, load: Callable[[Path], Any]) -> bool:
 def test_a_file_with_anything_changed_is_refused_or_is_a_model(name: str, tmp_path: Path) -> None:
     whole, path, again = tmp_path / "whole", tmp_path / "changed", tmp_path / "again"
     MODELS[name]().save(whole)
-    load = Recogniser.load if name == "recogniser" else newfound.load
+    load = Recogniser if name == "recogniser" else newfound.load
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert use(whole, again, load)
     taken = 0

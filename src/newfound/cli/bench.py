@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.console import Console, emit
 from newfound.cli.options import Json, Quiet
-from newfound.cli.talk import Talk, emit
 
 
 def bench(
@@ -29,7 +29,7 @@ def bench(
     copying a d x d matrix, and whether it can follow a camera at 30 frames per second. Rows are
     random.
     """
-    result = _measure(features, n_classes, known, steps, Talk(quiet))
+    result = _measure(features, n_classes, known, steps, Console(quiet))
     if as_json:
         emit(json.dumps(result))
         return
@@ -44,7 +44,7 @@ def bench(
     emit(f"  a camera at 30 frames per second can be followed: {follows}")
 
 
-def _measure(d: int, T: int, known: int, steps: int, talk: Talk) -> dict[str, Any]:
+def _measure(d: int, T: int, known: int, steps: int, talk: Console) -> dict[str, Any]:
     import numpy as np
 
     from newfound.estimators.classifier import IncrementalRidgeClassifier

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from newfound.cli.talk import shortened, shown
+from newfound.cli.console import printable, shortened
 from newfound.common.extras import imported_from
 
 with imported_from("plots"):
@@ -70,4 +70,4 @@ def most_confused(pairs: Counter[tuple[str, str]], most: int) -> set[str]:
 
 
 def _name(label: str) -> str:
-    return shortened(shown(label), LONGEST_NAME)
+    return shortened(printable(label), LONGEST_NAME)

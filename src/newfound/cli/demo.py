@@ -9,9 +9,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from newfound.cli.console import FAILED, emit
+from newfound.cli.console import Console as Messages
 from newfound.cli.figures import check_figure
 from newfound.cli.options import Json, Quiet
-from newfound.cli.talk import FAILED, Talk, emit
 
 COUNTS = (1, 2, 5, 10, 20, 50, 100)
 KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
@@ -39,7 +40,7 @@ def demo(
     accuracies and saves a figure.
     """
     check_figure(output, "--output")
-    talk, start = Talk(quiet), perf_counter()
+    talk, start = Messages(quiet), perf_counter()
     from newfound.datasets import digits
     from newfound.paper.methods import METHODS
     from newfound.paper.protocol import Sizes
@@ -59,19 +60,19 @@ def demo(
         emit(json.dumps(summary))
 
 
-def _save_figure(summary: dict[str, Any], path: Path, talk: Talk) -> str | None:
+def _save_figure(summary: dict[str, Any], path: Path, talk: Messages) -> str | None:
     """Save the figure and return where it is; None where matplotlib is missing."""
     from newfound.paper.figures import draw_arrivals
 
     try:
         draw_arrivals(summary, path)
     except ModuleNotFoundError as error:
-        talk.say(f"No figure: {error}")
+        talk.info(f"No figure: {error}")
         return None
     except OSError as error:
-        talk.complain(f"The figure could not be saved: {error}")
+        talk.error(f"The figure could not be saved: {error}")
         raise typer.Exit(FAILED) from None
-    talk.say(f"Figure in {path}")
+    talk.info(f"Figure in {path}")
     return str(path)
 
 

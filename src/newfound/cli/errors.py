@@ -4,7 +4,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from newfound.common.errors import NewfoundError
+import typer
+
+from newfound.cli.console import printable
+from newfound.common.errors import InvalidInputError, NewfoundError
 
 
 def words(error: BaseException) -> str | None:
@@ -20,10 +23,9 @@ def words(error: BaseException) -> str | None:
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let what goes wrong with a file be said with its name, whatever name the system gave."""
+def usage_errors() -> Iterator[None]:
+    """Call it wrong usage if what stands on the command line makes no sense."""
     try:
         yield
-    except OSError as error:
-        error.filename = os.fspath(path)
-        raise
+    except InvalidInputError as error:
+        raise typer.BadParameter(printable(error)) from error

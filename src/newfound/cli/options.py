@@ -5,21 +5,24 @@ from typing import Annotated, Literal
 
 import typer
 
-Model = Annotated[Path, typer.Argument(help="The model's file.", show_default=False)]
+from newfound.cli.console import printable
+
+Model = Annotated[Path, typer.Argument(help="Model file.", show_default=False)]
 Images = Annotated[
     list[str],
     typer.Argument(
-        help="Images, folders, files of vectors (.npz), or - for a list on stdin.",
+        help="Images, folders, files of vectors (.npz), or - to read a list of them from stdin.",
         show_default=False,
     ),
 ]
 As = Annotated[
     str | None, typer.Option("--as", help="Label for all of these images.", show_default=False)
 ]
-By = Annotated[
+LabelsFrom = Annotated[
     Literal["first", "path"],
     typer.Option(
-        "--labels", help="Whether an image in photos/a/b is labelled a (first) or a/b (path)."
+        "--labels",
+        help="Label an image in photos/a/b by its first folder, a, or by its path, a/b.",
     ),
 ]
 ExtractorName = Annotated[
@@ -27,15 +30,29 @@ ExtractorName = Annotated[
     typer.Option(
         "--extractor",
         envvar="NEWFOUND_EXTRACTOR",
-        help="What turns images into vectors: efficientnet-lite0, pixels, caffenet or an ONNX "
-        "file, with options as in pixels:size=8. By default what the model was taught with; "
-        "for a new one efficientnet-lite0.",
+        help="Turn images into vectors with efficientnet-lite0, pixels, caffenet or an ONNX file; "
+        "options follow a colon, as in pixels:size=8. By default the extractor the model was "
+        "taught with; for a new model efficientnet-lite0.",
         show_default=False,
     ),
 ]
 Wait = Annotated[
     float,
-    typer.Option(min=0, help="Seconds to wait for another process that changes the model."),
+    typer.Option(min=0, help="Seconds to wait while another process changes the model."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but what went wrong.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def check_output(path: Path, *endings: str) -> None:
+    """Exit with wrong usage if a file cannot be written, before any work is done."""
+    problem = None
+    if path.suffix.lower() not in endings:
+        problem = f"{path} does not end in {', '.join(endings[:-1])}{' or ' * (len(endings) > 1)}"
+        problem += endings[-1]
+    elif not path.parent.is_dir():
+        problem = f"there is no folder {path.parent}"
+    elif path.is_dir():
+        problem = f"{path} is a folder"
+    if problem is not None:
+        raise typer.BadParameter(printable(problem), param_hint="--output")

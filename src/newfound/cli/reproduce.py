@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newfound.cli.console import DONE, Console, emit, print_table
 from newfound.cli.options import Json, Quiet
-from newfound.cli.talk import DONE, Talk, emit, print_table
 
 if TYPE_CHECKING:
     from newfound.paper.report import Outcome
@@ -67,7 +67,7 @@ def reproduce(
     where it was. digits and bayes need no data; for the others, the command says how to get it.
     The exit code is 4 if a number is out of the paper's tolerance.
     """
-    talk = Talk(quiet)
+    talk = Console(quiet)
     if what == "bayes":
         _bayes(output / what, seed, as_json, talk)
         return
@@ -80,7 +80,7 @@ def reproduce(
         emit(json.dumps(table_as_json(came.table)))
     else:
         _print(study, came, talk)
-    talk.say(f"Report in {output / what / 'report.md'}")
+    talk.info(f"Report in {output / what / 'report.md'}")
     raise typer.Exit(DONE if came.is_reproduced else NOT_REPRODUCED)
 
 
@@ -95,7 +95,7 @@ def _study(what: str, extractor: str | None) -> "Study":
 
 
 def _run(
-    study: "Study", trials: int, each_class: bool, folder: Path, seed: int, talk: Talk
+    study: "Study", trials: int, each_class: bool, folder: Path, seed: int, talk: Console
 ) -> "Outcome":
     from newfound.paper.report import outcome, write_report
     from newfound.paper.run import begin, configuration, jobs, read_trials, run
@@ -109,22 +109,22 @@ def _run(
     records = [record for record in read_trials(folder) if record["key"] in keys]
     command = f"newfound reproduce {study.name} --trials {trials}" + " --rare each" * each_class
     for undrawn in write_report(study, records, update_times(study), folder, command):
-        talk.say(f"No figures: {undrawn}")
+        talk.info(f"No figures: {undrawn}")
     return outcome(study, records)
 
 
-def _print(study: "Study", came: "Outcome", talk: Talk) -> None:
+def _print(study: "Study", came: "Outcome", talk: Console) -> None:
     from newfound.paper.table import COLUMNS, lines
 
     print_table(COLUMNS, lines(came.table), 4)
-    talk.say("Ours ± deviation; in brackets the paper's and the difference, ! out of tolerance.")
+    talk.info("Ours ± deviation; in brackets the paper's and the difference, ! out of tolerance.")
     for difference in study.differences:
-        talk.say(f"Other than in the paper: {difference}")
+        talk.info(f"Other than in the paper: {difference}")
     for finding in came.findings:
-        talk.say(f"{finding.verdict}: {finding.statement} ({finding.numbers})")
+        talk.info(f"{finding.verdict}: {finding.statement} ({finding.numbers})")
 
 
-def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
+def _bayes(folder: Path, seed: int, as_json: bool, talk: Console) -> None:
     from newfound.paper.bayes_report import agreement_rows, reproduce_bayes
 
     found, undrawn = reproduce_bayes(folder, seed)
@@ -134,5 +134,5 @@ def _bayes(folder: Path, seed: int, as_json: bool, talk: Talk) -> None:
         columns = ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"]
         print_table(columns, agreement_rows(found), 2)
     if undrawn:
-        talk.say(f"No figure: {undrawn}")
-    talk.say(f"{'Report' if undrawn else 'Figure 1 and report'} in {folder}")
+        talk.info(f"No figure: {undrawn}")
+    talk.info(f"{'Report' if undrawn else 'Figure 1 and report'} in {folder}")

@@ -16,7 +16,7 @@ from newfound.common.arrays import Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES, open_regular, write_whole
 from newfound.common.limits import LONGEST_LABEL
-from newfound.features.vectors import Identity
+from newfound.features.identity import Identity
 
 # Bytes that a file may unpack to, where that is more than the file has; and what raises it.
 MOST_UNPACKED, MOST_UNPACKED_NAME = 4 * 2**30, "NEWFOUND_MAX_VECTORS_BYTES"

@@ -8,16 +8,16 @@ if TYPE_CHECKING:
     from newfound.features.efficientnet import EfficientNetLite0 as EfficientNetLite0
     from newfound.features.extractor import Extracted as Extracted
     from newfound.features.extractor import Extractor as Extractor
+    from newfound.features.identity import Identity as Identity
     from newfound.features.onnx import OnnxExtractor as OnnxExtractor
     from newfound.features.pixels import Pixels as Pixels
-    from newfound.features.vectors import Identity as Identity
 
 # Imported on first use: an identity needs nothing, the rest the extra `vision`.
 _HOME = {
     "EfficientNetLite0": "efficientnet",
     "Extracted": "extractor",
     "Extractor": "extractor",
-    "Identity": "vectors",
+    "Identity": "identity",
     "OnnxExtractor": "onnx",
     "Pixels": "pixels",
     "caffenet": "caffe",

@@ -4,8 +4,8 @@ import os
 from typing import Literal
 
 from newfound.common.errors import InvalidInputError
+from newfound.features.identity import Identity
 from newfound.features.onnx import OnnxExtractor
-from newfound.features.vectors import Identity
 
 # Layer to tensor, after ReLU: fc6 is what the paper uses for RGB-D, fc7 for others.
 _TENSORS = {"fc6": "fc6_2", "fc7": "fc7_2"}

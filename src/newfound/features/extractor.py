@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InvalidInputError, UnreadableImageError
 from newfound.common.files import digest_of
+from newfound.features.identity import Identity
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
-from newfound.features.vectors import Identity
 
 
 class Extracted(NamedTuple):

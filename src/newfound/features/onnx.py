@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from newfound.common.errors import InvalidInputError
 from newfound.common.extras import imported_from
 from newfound.features.extractor import Extractor
+from newfound.features.identity import Identity
 from newfound.features.preprocessing import Levels, Preprocessing, Size
-from newfound.features.vectors import Identity
 
 
 class OnnxExtractor(Extractor):

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InvalidInputError
 from newfound.features.extractor import Extractor
+from newfound.features.identity import Identity
 from newfound.features.preprocessing import Preprocessing, Size
-from newfound.features.vectors import Identity
 
 
 class Pixels(Extractor):

@@ -1,36 +1,44 @@
-"""A model, and what it remembers of the images it was taught: what the command line works with."""
+"""The recogniser: images in, answers out. What every front door calls."""
 
 import copy
 import os
-import re
-import unicodedata
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, stdtrit
+from numpy.typing import ArrayLike, NDArray
 
-from newfound.common.arrays import Labels
-from newfound.common.errors import InvalidInputError
-from newfound.common.files import DIGEST_BYTES
+from newfound.common.errors import InvalidInputError, NotTaughtError, UnreadableImageError
+from newfound.common.files import DIGEST_BYTES, digest_of
 from newfound.common.interrupts import uninterrupted
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 from newfound.estimators.loading import model_of
-from newfound.features.vectors import Vectors
+from newfound.features.identity import Identity
 from newfound.heads.simplex import project_on_simplex
-from newfound.recognition.taught import Memory
+from newfound.recognition import lesson, sources
+from newfound.recognition.evaluation import Evaluation
+from newfound.recognition.extractors import DEFAULT, common_identity, extractor_for, is_given
+from newfound.recognition.labels import LabelNames
+from newfound.recognition.sources import Example, Problem, Sources, Wanted
+from newfound.recognition.taught import TaughtImages
+from newfound.recognition.unknown import bound_for
 from newfound.storage import format as file_format
 from newfound.sums.labels import as_labels
 
-# Of views of what is known, so large a part is to be called known; fewer examples held back than
-# this say nothing about that.
-KNOWN_SHARE, LEAST_HELD = 0.95, 4
-# How many of them are looked at.
-MOST_HELD = 1000
+if TYPE_CHECKING:
+    from newfound.features.extractor import Extractor
+    from newfound.features.images import Source
+
 # How far vectors of one image may differ, relative to their length, from machine to machine.
 SAME_IMAGE = 1e-4
+# So large a part of what is known must be new before a question brings the choice up to date.
+RENEW_SHARE = 0.25
+
+
+NO_LABELS = np.array([], dtype=np.str_)
 
 
 class Answer(NamedTuple):
@@ -38,219 +46,831 @@ class Answer(NamedTuple):
 
     label: Any  # the best guess, also where it is not known
     score: float  # its probability, as far as the model can tell
-    novelty: float
+    novelty: float  # how unlike everything taught, from 0 to 1
     known: bool  # whether the image is enough like what was taught
     top: list[tuple[Any, float]]  # best guesses with their scores, best first
 
 
-class _Names(NamedTuple):
-    """Labels by how they are written: exactly, and with accents composed."""
-
-    labels: Labels
-    exact: dict[str, Any]
-    similar: dict[str, dict[str, Any]]
-
-    def brought_to(self, labels: Labels) -> "_Names":
-        """Return the names of other labels. Classes that came are added, at no cost of others."""
-        held = len(self.labels)
-        grown = held <= len(labels) and np.array_equal(labels[:held], self.labels)
-        start, exact, similar = (held, self.exact, self.similar) if grown else (0, {}, {})
-        for label in labels[start:].tolist():
-            text = str(label)
-            exact[text] = label
-            similar.setdefault(unicodedata.normalize("NFC", text), {})[text] = label
-        return _Names(labels, exact, similar)
-
-
 class Recogniser:
-    """A classifier that knows which images it was taught, and when to say "unknown".
+    """Teach it images and ask it what other images show.
 
-    Any number of threads may ask while others teach.
+    It holds a classifier, remembers which images it was taught under which label, and knows when
+    to say "unknown". Images are paths, the bytes of image files, PIL images or uint8 arrays of
+    shape (h, w) or (h, w, 3). Any number of threads may ask while others teach. Pickles and
+    copies hold all but the network, which they load again when they are shown an image.
+
+    How far rare classes are raised, how large the penalty is and how novel is too novel are
+    chosen from what was taught. `save` brings that choice up to date. A question does, too, if a
+    quarter of what is known was taught or forgotten since the last time, so that teaching frame
+    by frame stays fast; `refresh` does it at once.
 
     Parameters
     ----------
+    path : str or path-like, optional
+        The model's file. If it is there, it is opened; otherwise the recogniser is new, and
+        `save` writes it there.
+    extractor : str, Extractor or None, default="efficientnet-lite0"
+        What turns images into vectors: a name as on the command line, such as "pixels:size=8", an
+        object of `newfound.features`, or None for vectors only. A model that is opened brings its
+        own, so the default means that one. The network is loaded when the first image comes.
     model : IncrementalRidgeClassifier, optional
-        By default a new one that chooses its parameters itself.
+        The classifier of a new recogniser. By default one that chooses its parameters itself.
     lean : bool, default=False
-        Do not hold sums per class: a smaller file, but no class can be forgotten as a whole.
+        Do not hold sums per class in a new one: a smaller file, but no class can be forgotten as
+        a whole.
+
+    Attributes
+    ----------
+    model : IncrementalRidgeClassifier
+        The classifier.
+    taught : TaughtImages
+        Which images it was taught under which label.
+    identity : Identity or None
+        What made the vectors it was taught, where that is known.
+    unknown_above : float or None
+        Novelty beyond which an image is called unknown; None: none is.
+    path : Path or None
+        Where `save` writes.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, or damaged.
+    WrongExtractorError
+        If the model in the file was taught vectors of another extractor than the one given.
 
     Examples
     --------
-    >>> from newfound.features import Pixels
-    >>> pixels, recogniser = Pixels(size=4), Recogniser()
-    >>> black, white = (np.full((8, 8), level, dtype=np.uint8) for level in (0, 255))
-    >>> recogniser.teach(pixels([black, white]), ["night", "day"], [b"0" * 16, b"1" * 16])
-    >>> recogniser.answers(pixels([white]))[0].label
-    'day'
-    >>> recogniser.memory.count("day", b"1" * 16)
+    >>> from newfound import Recogniser
+    >>> recogniser = Recogniser(extractor="pixels:size=4")
+    >>> night, day = (np.full((8, 8), level, dtype=np.uint8) for level in (0, 255))
+    >>> recogniser.teach([night, night // 2 + 9], "night")
+    Taught(taught=2, known=0, problems=[])
+    >>> recogniser.teach(day, "day").taught
     1
+    >>> recogniser.look(day).label
+    'day'
     """
 
-    # model: the classifier.
-    # memory: which images it was taught under which label.
-    # unknown_above: novelty beyond which an image is called unknown; None: none is.
-    # _names: the classes by how they are written; renewed when the classes are not those.
+    # _choice: the extractor that is wanted. _network: the one that was made, at the first image.
+    # _changes: examples taught and forgotten since the choice was brought up to date.
+    # _names: the classes by how they are written.
 
     def __init__(
-        self, model: IncrementalRidgeClassifier | None = None, *, lean: bool = False
+        self,
+        path: str | os.PathLike[str] | None = None,
+        extractor: "str | Extractor | None" = DEFAULT,
+        *,
+        model: IncrementalRidgeClassifier | None = None,
+        lean: bool = False,
     ) -> None:
         if model is None:
             model = IncrementalRidgeClassifierCV(class_weight=None if lean else {})
         self.model = model
-        self.memory = Memory()
+        self.path = None if path is None else Path(path)
+        self.taught = TaughtImages()
+        self.identity: Identity | None = None
         self.unknown_above: float | None = None
-        self._names = _Names(np.array([]), {}, {})
+        self._changes = 0
+        self._names = LabelNames()
+        self._choice = extractor
+        self._network: Extractor | None = None
+        if self.path is not None and self.path.exists():
+            self._open(self.path)
+            if self.identity is not None and is_given(extractor):
+                self.use(extractor)
+
+    @property
+    def lock(self) -> Any:
+        """Hold it to ask or change several things as one: a reentrant lock."""
+        return self.model.lock
 
     @property
     def is_taught(self) -> bool:
         """Whether it was taught anything."""
         return self.model.__sklearn_is_fitted__()
 
-    def label(self, text: str) -> Any:
+    @property
+    def counts(self) -> dict[Any, int]:
+        """How many images it knows of each class."""
+        with self.lock:
+            if not self.is_taught:
+                return {}
+            labels, counts = self.model.classes_.tolist(), self.model.class_count_.tolist()
+            return dict(zip(labels, counts, strict=True))
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels it knows, sorted."""
+        return list(self.counts)
+
+    @property
+    def extractor(self) -> "Extractor":
+        """What turns images into vectors. It is loaded when it is first needed."""
+        return self._extractor_for(self.identity)
+
+    def use(self, extractor: "str | Extractor | None") -> None:
+        """Turn images into vectors with this extractor from now on.
+
+        Parameters
+        ----------
+        extractor : str, Extractor or None
+            As for the constructor. For a model of an ONNX file, where that file is.
+
+        Raises
+        ------
+        WrongExtractorError
+            If the model was taught vectors of another one.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.use("pixels:size=4")
+        >>> recogniser.extractor.width
+        16
+        """
+        with self.lock:
+            network = None if extractor is None else extractor_for(self.identity, extractor)
+            self._choice, self._network = extractor, network
+
+    def label(self, text: Any) -> Any:
         """Return the label that a text stands for, of a class that is known or of a new one.
 
         The text is a class's label as it is written, or differs in how its accents are. Where
         labels are numbers or booleans, a new label is one too, if the text is.
 
+        Parameters
+        ----------
+        text : str
+            What is no text is returned as it is.
+
+        Returns
+        -------
+        str, bool, int or float
+
         Raises
         ------
-        ValueError
+        InvalidInputError
             If it could mean several classes.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], [1, 2])
+        >>> recogniser.label("2"), recogniser.label("3"), recogniser.label("mug")
+        (2, 3, 'mug')
         """
-        composed = unicodedata.normalize("NFC", text)
-        if not self.is_taught:
-            return composed
-        with self.model.lock:
-            labels = self.model.sums_.labels
-            if self._names.labels is not labels:  # the sums replace labels, and never change them
-                self._names = self._names.brought_to(labels)
-            if text in self._names.exact:
-                return self._names.exact[text]
-            meant = list(self._names.similar.get(composed, {}).values())
-        if len(meant) > 1:
-            raise InvalidInputError(
-                f"{text} could mean {len(meant)} classes that differ in how accents are written: "
-                f"{', '.join(map(ascii, meant))}; write one of them exactly"
-            )
-        return meant[0] if meant else _from_text(composed, labels.dtype.kind)
+        if not isinstance(text, str):
+            return text
+        with self.lock:
+            labels = self.model.sums_.labels if self.is_taught else NO_LABELS
+            return self._names.find(text, labels)
 
-    def teach(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
-        """Learn vectors (m, d) with these labels, from images with these digests."""
-        y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
-        with self.model.lock, uninterrupted():
-            self.model.store(vectors, y)
-            self.unknown_above = None  # until all is settled anew
-            for label, digest in zip(y.tolist(), marks, strict=True):
-                self.memory.add(label, digest)
+    def teach(
+        self,
+        images: "Source | Iterable[Source]",
+        label: Any = None,
+        *,
+        labels: Literal["first", "path"] = "first",
+        again: bool = False,
+    ) -> lesson.Taught:
+        """Learn images.
 
-    def forget(self, vectors: Vectors, labels: Sequence[Any], digests: Sequence[bytes]) -> None:
-        """Take back vectors (m, d) that were taught with these labels."""
-        y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
-        with self.model.lock, uninterrupted():
-            pairs = zip(vectors, y.tolist(), strict=True)
-            rows = [self._as_taught(row, label) for row, label in pairs]
-            before = self.model.n_samples_seen_
-            try:
-                self.model.forget(Vectors(np.array(rows), vectors.extractor), y)
-            finally:  # also where its warnings are errors
-                if not self.is_taught or self.model.n_samples_seen_ < before:
-                    for label, digest in zip(y.tolist(), marks, strict=True):
-                        self.memory.remove(label, digest)
-
-    def forget_class(self, label: Any) -> None:
-        """Take back all that was taught with a label."""
-        with self.model.lock, uninterrupted():
-            self.model.forget_class(label)
-            self.memory.drop(label)
-
-    def rename(self, old: Any, new: Any) -> None:
-        """Give a class another label; one that has it already takes it in."""
-        with self.model.lock, uninterrupted():
-            self.model.rename_class(old, new)
-            if old != new:
-                self.memory.rename(old, new)
-
-    def merge(self, other: "Recogniser") -> int:
-        """Learn all that another was taught; return how many images both were: they count twice."""
-        other = copy.deepcopy(other)  # which may go on learning, and may be merging this one
-        with self.model.lock, uninterrupted():
-            self.model.merge(other.model)
-            return self.memory.merge(other.memory)
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self.model.lock:
-            return copy.deepcopy(self.__dict__)
-
-    def settle(self) -> None:
-        """Bring the choice of parameters and the bound of the unknown up to date."""
-        with self.model.lock:
-            self.unknown_above = None
-            if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
-                return
-            self.model.reconsider()
-            held, _ = self.model.holdout_
-            if len(held) >= LEAST_HELD:
-                evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
-                self.unknown_above = bound_of_known(self.model.novelty(held[evenly]))
-
-    def answers(
-        self, vectors: Vectors, top: int = 1, unknown_above: float | None = None
-    ) -> list[Answer]:
-        """Return what each row of `vectors` is taken for.
+        A single image is worked into what answers the next question, so that frames can be taught
+        and asked in turn. After several images, the next question solves for all of them at once.
 
         Parameters
         ----------
-        vectors : Vectors of shape (m, d)
-        top : int, default=1
-            How many guesses to return.
-        unknown_above : float, optional
-            Novelty beyond which an image is not known. By default what was found out with examples
-            held back.
+        images : image, folder, npz file of vectors, or iterable of these
+        label : str, bool or int, optional
+            What they show. Folders need none: a folder of images is a class of its name, and a
+            folder of such folders holds several. Nor do files of vectors that have labels.
+        labels : "first" or "path", default="first"
+            Whether an image in `photos/a/b` is labelled "a" or "a/b".
+        again : bool, default=False
+            Whether to teach images again that were taught under that label before. An image is
+            known by the bytes of its file, or by its pixels where there is no file.
+
+        Returns
+        -------
+        Taught
+            How many images were taught, how many were known already, and what could not be used
+            and why. One image that cannot be used does not stop the others.
+
+        Raises
+        ------
+        UnreadableImageError
+            If a single image is given and cannot be used.
+        InvalidInputError
+            If there are no images, or no label says what they show.
+        WrongExtractorError
+            If vectors are of another extractor than those taught before.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor="pixels:size=4")
+        >>> night = np.zeros((8, 8), dtype=np.uint8)
+        >>> recogniser.teach(night, "night")
+        Taught(taught=1, known=0, problems=[])
+        >>> recogniser.teach([night, night + 9, np.zeros((1, 1), np.uint8)], "night")
+        Taught(taught=1, known=1, problems=[Problem(name='image 2', reason='1 x 1 pixels, ...')])
         """
-        with self.model.lock:
+        given = _as_list(images)
+        found = sources.find(given, label, labels)
+        is_one = given is not images and len(found) == 1
+        course = lesson.Lesson(self, again, at_once=is_one)
+        for example in self.examples(found, course.wants):
+            course.add(example)
+        course.learn()
+        if is_one:
+            _raise_problem(course.problems)
+        return course.report
+
+    def look(
+        self,
+        images: "Source | Iterable[Source]",
+        *,
+        top: int = 1,
+        unknown_above: float | None = None,
+    ) -> Any:
+        """Say what images show.
+
+        Parameters
+        ----------
+        images : image or iterable of images
+        top : int, default=1
+            How many guesses to return for each.
+        unknown_above : float, optional
+            Novelty beyond which an image is not known. By default what was found out with
+            examples held out.
+
+        Returns
+        -------
+        Answer, or list of Answer
+            One for one image, a list for several.
+
+        Raises
+        ------
+        UnreadableImageError
+            If any of them cannot be used.
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor="pixels:size=4")
+        >>> night, day = (np.full((8, 8), level, dtype=np.uint8) for level in (0, 255))
+        >>> for image, label in (night, "night"), (day, "day"):
+        ...     _ = recogniser.teach(image, label)
+        >>> recogniser.look(night).label
+        'night'
+        >>> [answer.label for answer in recogniser.look([night, day])]
+        ['night', 'day']
+        """
+        given = _as_list(images)
+        extractor = self.extractor
+        vectors = np.asarray(extractor(given))
+        if not len(vectors):
+            return []
+        answers = self.look_at_vectors(vectors, top, unknown_above, extractor.identity)
+        return answers if given is images else answers[0]
+
+    def forget(
+        self,
+        images: "Source | Iterable[Source]",
+        label: Any = None,
+        *,
+        labels: Literal["first", "path"] = "first",
+    ) -> lesson.Forgotten:
+        """Take images back, exactly as if they had never been taught.
+
+        Parameters
+        ----------
+        images : image, folder, npz file of vectors, or iterable of these
+        label : str, bool or int, optional
+            What they were taught as; folders tell, as in `teach`.
+        labels : "first" or "path", default="first"
+            As in `teach`.
+
+        Returns
+        -------
+        Forgotten
+            How many images were forgotten, and which were not and why: those that cannot be
+            read, and those that were not taught under that label.
+
+        Raises
+        ------
+        NotTaughtError
+            If a single image is given that was not taught under that label.
+        UnreadableImageError
+            If a single image is given and cannot be used.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor="pixels:size=4")
+        >>> night = np.zeros((8, 8), dtype=np.uint8)
+        >>> _ = recogniser.teach([night, night + 9], "night")
+        >>> recogniser.forget(night, "night").forgotten
+        1
+        >>> recogniser.forget(night, "night")
+        Traceback (most recent call last):
+        newfound.NotTaughtError: image 0: was not taught as night
+        """
+        given = _as_list(images)
+        found = sources.find(given, label, labels)
+        done = lesson.forget(self, self.examples(found))
+        if given is not images and len(found) == 1:
+            _raise_problem(done.problems)
+        return done
+
+    def forget_class(self, label: Any) -> None:
+        """Take back all that was taught with a label.
+
+        Parameters
+        ----------
+        label : str, bool or int
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such class, or the model is lean and holds no sums per class.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> recogniser.forget_class("cup")
+        >>> recogniser.classes
+        ['mug']
+        """
+        with self.lock, uninterrupted():
+            before = self.counts.get(label, 0)
+            self.model.forget_class(label)
+            self.taught.drop(label)
+            self._note_changes(before)
+
+    def rename(self, old: Any, new: Any) -> None:
+        """Give a class another label; a class that has it already takes it in.
+
+        Parameters
+        ----------
+        old, new : str, bool or int
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no class `old`, or `new` is not a label like the others.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> recogniser.rename("cup", "beaker")
+        >>> recogniser.counts
+        {'beaker': 1, 'mug': 1}
+        """
+        with self.lock, uninterrupted():
+            before = self.counts.get(old, 0)
+            self.model.rename_class(old, new)
+            if old != new:
+                self.taught.rename(old, new)
+            self._note_changes(before)
+
+    def merge(self, other: "Recogniser") -> int:
+        """Learn all that another was taught, which is not changed.
+
+        Parameters
+        ----------
+        other : Recogniser
+
+        Returns
+        -------
+        int
+            How many images both were taught under one label: they count twice.
+
+        Raises
+        ------
+        WrongExtractorError
+            If the two were taught vectors of different extractors.
+        InvalidInputError
+            If they do not go together for another reason, which the message says.
+
+        Examples
+        --------
+        >>> one, other = Recogniser(extractor=None), Recogniser(extractor=None)
+        >>> one.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> other.teach_vectors([[0.0], [2.0]], ["cup", "jug"])
+        >>> one.merge(other), one.counts
+        (1, {'cup': 2, 'jug': 1, 'mug': 1})
+        """
+        with other.lock:  # which may go on learning, and may be merging this one
+            model, taught = copy.deepcopy((other.model, other.taught))
+            identity, examples = other.identity, sum(other.counts.values())
+        with self.lock, uninterrupted():
+            known = common_identity(self.identity, identity, "the other was taught those")
+            self.model.merge(model)
+            self.identity = known
+            self._note_changes(examples)
+            return self.taught.merge(taught)
+
+    def evaluate(
+        self,
+        images: "Source | Iterable[Source]",
+        label: Any = None,
+        *,
+        labels: Literal["first", "path"] = "first",
+    ) -> Evaluation:
+        """Measure how often the best guess is right.
+
+        Parameters
+        ----------
+        images : image, folder, npz file of vectors, or iterable of these
+        label : str, bool or int, optional
+            What they show; folders tell, as in `teach`.
+        labels : "first" or "path", default="first"
+            As in `teach`.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        InvalidInputError
+            If there are no images.
+        UnreadableImageError
+            If none of them can be used.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor="pixels:size=4")
+        >>> night, day = (np.full((8, 8), level, dtype=np.uint8) for level in (0, 255))
+        >>> for image, label in (night, "night"), (day, "day"):
+        ...     _ = recogniser.teach(image, label)
+        >>> recogniser.evaluate([night, night + 9, day], "night").accuracy.__round__(2)
+        0.67
+        """
+        found = sources.find(_as_list(images), label, labels)
+        result = self.evaluate_examples(self.examples(found))
+        if not result.n:
+            _raise_problem(result.unreadable)
+        return result
+
+    def evaluate_examples(self, examples: Iterable[Example]) -> Evaluation:
+        """Measure how often the best guess is right on examples with labels.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+            As `examples` yields them.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> one = Example("a.jpg", "mug", b"", np.array([0.9]), None)
+        >>> recogniser.evaluate_examples([one]).accuracy
+        1.0
+        """
+        pairs, problems, unknown = Counter[tuple[str, str]](), list[Problem](), 0
+        for example, answer in self.look_at_examples(examples, problems):
+            pairs[str(self.label(example.label)), str(answer.label)] += 1
+            unknown += not answer.known
+        return Evaluation(pairs, set(map(str, self.classes)), unknown, problems)
+
+    def examples(self, found: Sources, wanted: Wanted | None = None) -> Iterator[Example]:
+        """Return an iterator over all that was found, turned into vectors.
+
+        Parameters
+        ----------
+        found : Sources
+            What `newfound.recognition.sources.find` found.
+        wanted : callable, optional
+            Given label, digest and number of an example, says whether its vector is needed. It is
+            called in other threads.
+
+        Returns
+        -------
+        iterator of Example
+
+        Raises
+        ------
+        WrongExtractorError, InvalidInputError
+            At once, before any work, if some vectors cannot be those of this model.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor="pixels:size=4")
+        >>> found = sources.find([np.zeros((8, 8), dtype=np.uint8)], "night")
+        >>> [(example.name, len(example.vector)) for example in recogniser.examples(found)]
+        [('image 0', 16)]
+        """
+        known, whose = self.identity, "this model was taught vectors"
+        for identity in found.extractors:
+            known = common_identity(known, identity, "there are vectors", whose)
+            whose = whose if self.identity else "some vectors are those"
+        network, widths = None, found.widths
+        if found.images:
+            network = self._extractor_for(known)
+            widths = widths | {network.width}
+        if len(widths) > 1:
+            sizes = " and of ".join(map(str, sorted(widths)))
+            raise InvalidInputError(f"vectors of {sizes} features")
+        if self.is_taught and widths - {self.model.n_features_in_}:
+            raise InvalidInputError(
+                f"vectors of {widths.pop()} features, but this model was taught "
+                f"{self.model.n_features_in_}"
+            )
+        return sources.read(found, network, wanted)
+
+    def look_at_examples(
+        self,
+        examples: Iterable[Example],
+        problems: list[Problem],
+        top: int = 1,
+        unknown_above: float | None = None,
+        block: int = 64,
+    ) -> Iterator[tuple[Example, Answer]]:
+        """Yield examples with their answers; put what cannot be used in `problems`.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+        problems : list of Problem
+            Is added to.
+        top, unknown_above
+            As for `look`.
+        block : int, default=64
+            How many are looked at together. With 1, no answer waits for the next image.
+
+        Yields
+        ------
+        (Example, Answer)
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> one = Example("a.jpg", None, b"", np.array([0.9]), None)
+        >>> [answer.label for _, answer in recogniser.look_at_examples([one], [])]
+        ['mug']
+        """
+        for some in sources.blocks(examples, problems, block):
+            vectors, made_by = sources.stack(some)
+            answers = self.look_at_vectors(vectors, top, unknown_above, made_by)
+            yield from zip(some, answers, strict=True)
+
+    def teach_vectors(
+        self,
+        vectors: ArrayLike,
+        labels: Sequence[Any],
+        digests: Sequence[bytes] | None = None,
+        extractor: Identity | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Learn vectors, also if they were taught before.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (m, d)
+        labels : sequence of str, bool or int
+            One for each.
+        digests : sequence of bytes, optional
+            What the images are known by, 16 bytes each. By default those of the numbers.
+        extractor : Identity, optional
+            What made the vectors, where that is known.
+        at_once : bool, default=False
+            Work them into what answers the next question, as frame by frame; otherwise it is
+            solved anew then, as after a long lesson.
+
+        Raises
+        ------
+        WrongExtractorError
+            If the vectors taught before are of another extractor.
+        InvalidInputError
+            If something does not fit together. Then nothing is changed.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> len(recogniser.taught)
+        2
+        """
+        X, y = np.asarray(vectors), as_labels(labels)
+        marks = _checked_digests(X, digests)
+        with self.lock, uninterrupted():
+            known = common_identity(self.identity, extractor, "these are those")
+            (self.model.partial_fit if at_once else self.model.store)(X, y)
+            self.identity = known
+            for label, digest in zip(y.tolist(), marks, strict=True):
+                self.taught.add(label, digest)
+            self._note_changes(len(X))
+
+    def look_at_vectors(
+        self,
+        vectors: ArrayLike,
+        top: int = 1,
+        unknown_above: float | None = None,
+        extractor: Identity | None = None,
+    ) -> list[Answer]:
+        """Say what vectors show.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (m, d)
+        top, unknown_above
+            As for `look`.
+        extractor : Identity, optional
+            What made the vectors, where that is known.
+
+        Returns
+        -------
+        list of Answer
+
+        Raises
+        ------
+        WrongExtractorError
+            If the vectors taught are of another extractor.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> recogniser.look_at_vectors([[0.9]], top=2)[0].label
+        'mug'
+        """
+        X = np.asarray(vectors)
+        with self.lock:
+            common_identity(self.identity, extractor, "these are those")
+            if self._changes >= RENEW_SHARE * self.model.n_samples_seen_:
+                self.refresh_if_changed()
             bound = self.unknown_above if unknown_above is None else unknown_above
             labels = self.model.classes_.tolist()
-            raw, novelty = self.model.scores(vectors), self.model.novelty(vectors)
+            raw, novelty = self.model.scores(X), self.model.novelty(X)
         order = np.argsort(-raw, axis=1, kind="stable")[:, :top]
         scores = project_on_simplex(raw)
         answers = []
         for best, row, strange in zip(
             order.tolist(), scores.tolist(), novelty.tolist(), strict=True
         ):
-            guesses = [(labels[place], row[place]) for place in best]
+            guesses = [(labels[index], row[index]) for index in best]
             known = bound is None or strange <= bound
             answers.append(Answer(*guesses[0], strange, known, guesses))
         return answers
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write model and memory to one file, whole or not at all; `newfound.load` reads the model.
+    def forget_vectors(
+        self,
+        vectors: ArrayLike,
+        labels: Sequence[Any],
+        digests: Sequence[bytes] | None = None,
+        extractor: Identity | None = None,
+    ) -> None:
+        """Take back vectors, as if they had never been taught.
 
-        A model loaded that way and saved again has no memory of images.
+        Parameters
+        ----------
+        vectors, labels, digests, extractor
+            As for `teach_vectors`.
+
+        Raises
+        ------
+        NotTaughtError
+            If they cannot have been taught. Then nothing is changed.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> recogniser.forget_vectors([[0.0]], ["cup"])
+        >>> recogniser.classes
+        ['mug']
         """
-        with self.model.lock:
-            state = self.model.to_state()
-            memory = self.memory.packed(state.sums.labels.tolist())
-            if self.unknown_above is not None:
-                memory["unknown_above"] = np.array([self.unknown_above])
-                _novelty(memory["unknown_above"])  # what could not be read is not written
-            file_format.write(path, state.keeping("memory", memory))
+        X, y = np.asarray(vectors), as_labels(labels)
+        marks = _checked_digests(X, digests)
+        with self.lock, uninterrupted():
+            common_identity(self.identity, extractor, "these are those")
+            pairs = list(zip(X, y.tolist(), strict=True))
+            rows = np.array([self._as_taught(row, label) for row, label in pairs])
+            before = self.model.n_samples_seen_
+            try:
+                self.model.forget(rows, y)
+            finally:  # also where its warnings are errors
+                if not self.is_taught or self.model.n_samples_seen_ < before:
+                    for label, digest in zip(y.tolist(), marks, strict=True):
+                        self.taught.remove(label, digest)
+                    self._note_changes(len(X))
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Recogniser":
-        """Read what `save` wrote, or any other model: one that remembers no images."""
+    def refresh(self) -> None:
+        """Bring the choice of parameters and the bound of the unknown up to date now.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> rows = np.random.default_rng(0).normal(size=(60, 3))
+        >>> recogniser.teach_vectors(rows, ["cup", "mug"] * 30)
+        >>> recogniser.refresh()
+        >>> 0 < recogniser.unknown_above < 1
+        True
+        """
+        with self.lock:
+            self.unknown_above, self._changes = None, 0
+            if isinstance(self.model, IncrementalRidgeClassifierCV) and self.is_taught:
+                self.model.reconsider()
+                self.unknown_above = bound_for(self.model)
+
+    def refresh_if_changed(self) -> None:
+        """Do what `refresh` does, if anything was taught or forgotten since the last time.
+
+        Examples
+        --------
+        >>> Recogniser(extractor=None).refresh_if_changed()
+        """
+        with self.lock:
+            if self._changes:
+                self.refresh()
+
+    def save(self, path: str | os.PathLike[str] | None = None, *, refresh: bool = True) -> None:
+        """Write all of it to one file, whole or not at all; `newfound.load` reads the model.
+
+        A model loaded that way and saved again does not remember its images.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            By default the file that it was opened with.
+        refresh : bool, default=True
+            Whether to bring the choice of parameters and the bound of the unknown up to date
+            first, if something was taught or forgotten.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no path.
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     recogniser = Recogniser(os.path.join(folder, "m.newfound"), extractor=None)
+        ...     recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        ...     recogniser.save()
+        ...     Recogniser(recogniser.path).classes
+        ['cup', 'mug']
+        """
+        path = self.path if path is None else path
+        if path is None:
+            raise InvalidInputError("say where to save it: it was made without a path")
+        with self.lock:
+            if refresh:
+                self.refresh_if_changed()
+            state = self.model.to_state()._replace(extractor=self.identity)
+            kept = self.taught.to_arrays(state.sums.labels.tolist())
+            if self.unknown_above is not None:
+                kept["unknown_above"] = np.array([self.unknown_above])
+                _novelty(kept["unknown_above"])  # what could not be read is not written
+            file_format.write(path, state.keeping("memory", kept))
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return copy.deepcopy({**self.__dict__, "_network": None})
+
+    def _open(self, path: Path) -> None:
+        """Become what `save` wrote, or a recogniser of any other model: one without images."""
         state = file_format.read(path)
-        recogniser = cls(model_of(state, path))
-        memory = state.kept_by("memory")
-        if not memory:
-            return recogniser
-        labels = state.sums.labels.tolist()
+        self.model = model_of(state._replace(extractor=None), path)
+        self.identity, kept = state.extractor, state.kept_by("memory")
         try:
-            recogniser.memory = Memory.unpacked(memory, labels)
-            if "unknown_above" in memory:
-                recogniser.unknown_above = _novelty(memory["unknown_above"])
+            if kept:
+                self.taught = TaughtImages.from_arrays(kept, state.sums.labels.tolist())
+            if "unknown_above" in kept:
+                self.unknown_above = _novelty(kept["unknown_above"])
         except (ValueError, KeyError) as error:
             raise file_format.ModelFileError(f"{os.fspath(path)}: damaged: {error}") from error
-        return recogniser
+
+    def _extractor_for(self, known: Identity | None) -> "Extractor":
+        """Return the extractor for images beside vectors that are known to be of this one."""
+        with self.lock:
+            if self._network is None or known not in (None, self._network.identity):
+                self._network = extractor_for(known, self._choice)
+            return self._network
+
+    def _note_changes(self, examples: int) -> None:
+        self._changes += max(1, examples)
+        if not self.is_taught:
+            self.identity, self.unknown_above = None, None
 
     def _as_taught(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
         """Return a row as it was taught, if rows of its class are kept as they are.
@@ -258,7 +878,7 @@ class Recogniser:
         Networks may differ in the last bits from machine to machine, but what is kept is known
         by all of them.
         """
-        row, kept = np.asarray(row), self.model.kept_rows(label)
+        kept = self.model.kept_rows(label)
         far = np.linalg.norm(kept - row, axis=1)
         if not len(far) or far.min() > SAME_IMAGE * np.linalg.norm(row):
             return row
@@ -266,41 +886,25 @@ class Recogniser:
         return nearest
 
 
-def bound_of_known(novelty: NDArray[np.float64]) -> float:
-    """Return the novelty that one more example like these would pass once in twenty times.
-
-    Parameters
-    ----------
-    novelty : ndarray of shape (m,)
-        Of m > 1 examples that were not learned. Their log odds, which are logarithms of
-        leverages, are taken for normal: with few examples this is Student's bound for the next
-        one, and far above the largest; with many it is their 95 % quantile.
-
-    Examples
-    --------
-    >>> round(bound_of_known(np.array([0.5, 0.6, 0.4, 0.5])), 2)
-    0.7
-    """
-    novelty = np.clip(novelty, np.finfo(float).tiny, np.nextafter(1.0, 0.0))
-    odds = np.log(novelty) - np.log1p(-novelty)
-    m, spread = len(odds), odds.std(ddof=1)
-    bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
-    return float(expit(bound))
+def _as_list(images: Any) -> Any:
+    """Return several images as they are, and one, which is no list, as a list of one."""
+    is_one = isinstance(images, str | bytes | os.PathLike) or (
+        images.ndim < 4 if isinstance(images, np.ndarray) else hasattr(images, "tobytes")
+    )
+    return [images] if is_one else images
 
 
-def _from_text(text: str, kind: str) -> Any:
-    """Return a new label for a model with labels of a numpy kind; the text if it is none such."""
-    if kind == "b" and text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    if kind in "iuf" and re.fullmatch(r"[+-]?\d{1,30}(\.0*)?", text):
-        number = int(text.partition(".")[0])
-        return float(number) if kind == "f" else number
-    return text
+def _raise_problem(problems: list[Problem]) -> None:
+    for name, reason in problems:
+        kind = NotTaughtError if reason.startswith("was not taught") else UnreadableImageError
+        raise kind(f"{name}: {reason}")
 
 
-def _checked_digests(digests: Sequence[bytes], needed: int) -> list[bytes]:
-    if len(digests) != needed:
-        raise InvalidInputError(f"{needed} vectors, but {len(digests)} digests")
+def _checked_digests(vectors: NDArray[Any], digests: Sequence[bytes] | None) -> list[bytes]:
+    if digests is None:
+        return [digest_of(row.tobytes()) for row in vectors]
+    if len(digests) != len(vectors):
+        raise InvalidInputError(f"{len(vectors)} vectors, but {len(digests)} digests")
     if any(len(digest) != DIGEST_BYTES for digest in digests):
         raise InvalidInputError(f"digests have {DIGEST_BYTES} bytes")
     return list(digests)

@@ -10,15 +10,15 @@ from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES
 
 
-class Memory:
+class TaughtImages:
     """Digests of what was taught, by label: 16 bytes an image, and 8 for its class in a file.
 
     Examples
     --------
-    >>> memory = Memory()
-    >>> memory.add("mug", b"0" * 16)
-    >>> memory.rename("mug", "cup")
-    >>> memory.count("cup", b"0" * 16), len(memory)
+    >>> taught = TaughtImages()
+    >>> taught.add("mug", b"0" * 16)
+    >>> taught.rename("mug", "cup")
+    >>> taught.count("cup", b"0" * 16), len(taught)
     (1, 1)
     """
 
@@ -57,7 +57,7 @@ class Memory:
         """Remember the images of one label under another."""
         self.digests[new] = self.digests.pop(old, Counter()) + self.digests.get(new, Counter())
 
-    def merge(self, other: "Memory") -> int:
+    def merge(self, other: "TaughtImages") -> int:
         """Remember what another does, too; return how many images both did."""
         both = 0
         for label, digests in other.digests.items():
@@ -66,28 +66,28 @@ class Memory:
             self.digests[label] = ours + digests
         return both
 
-    def packed(self, labels: list[Any]) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, labels: list[Any]) -> dict[str, NDArray[Any]]:
         """Return arrays for the model file, whose classes are `labels`."""
         digests, index = [], []
-        for place, label in enumerate(labels):
+        for row, label in enumerate(labels):
             known = sorted(self.digests.get(label, Counter()).elements())
             digests += known
-            index += [place] * len(known)
+            index += [row] * len(known)
         return {
             "digests": np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
             "class": np.array(index, dtype=np.int64),
         }
 
     @classmethod
-    def unpacked(cls, arrays: dict[str, NDArray[Any]], labels: list[Any]) -> "Memory":
-        """Return the memory that `packed` was asked of, or raise ValueError or KeyError."""
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], labels: list[Any]) -> "TaughtImages":
+        """Return the images that `to_arrays` was asked of, or raise ValueError or KeyError."""
         digests, index = arrays["digests"], arrays["class"]
         fits = digests.dtype == np.uint8 and digests.shape == (index.size, DIGEST_BYTES)
         if not fits or index.dtype != np.int64 or index.ndim != 1:
             raise InvalidInputError("its memory of images does not fit together")
         if len(index) and not 0 <= index.min() <= index.max() < len(labels):
             raise InvalidInputError("its memory of images names classes that are not there")
-        memory = cls()
-        for digest, place in zip(digests, index.tolist(), strict=True):
-            memory.add(labels[place], digest.tobytes())
-        return memory
+        taught = cls()
+        for digest, row in zip(digests, index.tolist(), strict=True):
+            taught.add(labels[row], digest.tobytes())
+        return taught

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 from newfound.common.errors import InvalidInputError
 from newfound.common.errors import ModelFileError as ModelFileError
 from newfound.common.files import open_regular, write_whole
-from newfound.features.vectors import Identity
+from newfound.features.identity import Identity
 from newfound.storage.checks import (
     LARGEST_HEADER,
     check_definite,

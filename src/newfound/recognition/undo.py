@@ -1,7 +1,7 @@
 """The state before the last command, kept beside a model so that `newfound undo` finds it.
 
 A change goes in three steps, and no step loses a state: the present one is put aside under a hidden
-name, the model is changed, and what was put aside becomes what is kept. `settle` does the last
+name, the model is changed, and what was put aside becomes what is kept. `conclude` does the last
 step, also for a process that was killed, and takes the first one back if there was no change.
 """
 
@@ -18,17 +18,17 @@ from pathlib import Path
 _PIECE = 2**20
 
 
-def kept_file(path: Path) -> Path:
+def undo_file(path: Path) -> Path:
     """Return where the state before is kept; an empty file there: there was no model."""
     return path.with_name(f"{path.name}.undo")
 
 
-def kept_state(path: Path) -> Path | None:
+def undo_state(path: Path) -> Path | None:
     """Return the file that an undo of a model would go back to; None: nothing is kept.
 
     It may be one that a killed process put aside. Links are not what newfound keeps.
     """
-    for state in (_aside(path), kept_file(path)):
+    for state in (_aside(path), undo_file(path)):
         if is_own(state) and _differs(state, path):
             return state
     return None
@@ -44,7 +44,7 @@ def is_own(path: Path) -> bool:
 
 def put_aside(path: Path) -> None:
     """Put the present state of a model aside, or that there is none, before it is changed."""
-    kept, aside = kept_file(path), _aside(path)
+    kept, aside = undo_file(path), _aside(path)
     if kept.is_dir() and not kept.is_symlink():  # said while nothing is changed yet
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(kept))
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
@@ -58,21 +58,21 @@ def put_aside(path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def settle(path: Path) -> bool:
+def conclude(path: Path) -> bool:
     """Keep what was put aside if the model was changed since, and tell whether it was."""
     aside = _aside(path)
     if not is_own(aside):
         return False
     changed = _differs(aside, path)
     if changed:
-        aside.replace(kept_file(path))
+        aside.replace(undo_file(path))
     aside.unlink(missing_ok=True)  # where both names are of one file, to replace does nothing
     return changed
 
 
 def swap(path: Path) -> None:
     """Let a model be what is kept, and keep what it was. Killed midway, no state is lost."""
-    kept = kept_file(path)
+    kept = undo_file(path)
     put_aside(path)
     try:
         if kept.stat().st_size:
@@ -80,7 +80,7 @@ def swap(path: Path) -> None:
         else:
             path.unlink()
     finally:
-        settle(path)
+        conclude(path)
 
 
 def _aside(path: Path) -> Path:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from newfound.common.errors import InvalidInputError, WrongExtractorError
+from newfound.common.errors import InvalidInputError
 
 # Numbers that say how images are prepared stay far below this.
 LARGEST_NUMBER = 1e15
@@ -58,21 +58,6 @@ class Identity:
         if not all(map(_is_plain, values["preprocessing"].values())):
             raise InvalidInputError("not an extractor's identity")
         return cls(**values)
-
-
-def same_extractor(
-    known: Identity | None,
-    other: Identity | None,
-    what: str,
-    whose: str = "this model was taught vectors",
-) -> Identity | None:
-    """Return the extractor of both, where either is known, or raise WrongExtractorError."""
-    if known is not None and other is not None and known != other:
-        raise WrongExtractorError(
-            f"{whose} of {known}, but {what} of {other}: "
-            "the numbers of one mean nothing to the other"
-        )
-    return known or other
 
 
 def _is_plain(value: Any) -> bool:

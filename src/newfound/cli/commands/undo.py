@@ -6,11 +6,11 @@ from typing import NoReturn
 
 import typer
 
-from newfound.cli.errors import naming
-from newfound.cli.kept import is_own, kept_file, kept_state, swap
-from newfound.cli.models import beside, changing
+from newfound.cli.console import FAILED, Console, size, summary
+from newfound.cli.models import locked
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.cli.talk import FAILED, Talk, known, size
+from newfound.recognition.locking import beside, name_in_errors
+from newfound.recognition.undo import is_own, swap, undo_file, undo_state
 
 
 def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
@@ -19,26 +19,26 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     \b
     newfound undo kitchen.newfound
 
-    Brings back the model as it was before the last teach, forget, forget-class, rename or merge;
-    also one that is gone because all was forgotten. A second undo takes back the first. The other
-    state lies beside the model, in a file that ends in .undo; it may be deleted to save space.
+    The model is again as it was before the last teach, forget, forget-class, rename or merge; it
+    comes back if it is gone because all was forgotten. A second undo takes back the first. The
+    other state is kept beside the model, in a file that ends in .undo; delete it to save space.
     """
-    talk = Talk(quiet)
+    console = Console(quiet)
     path = Path(os.path.realpath(model))
-    if kept_state(path) is None:
-        _end(model, talk)
-    with changing(model, wait, talk, check=False):  # undo is for damaged models, too
-        if kept_state(path) is None:  # another process was faster
-            _end(model, talk)
-        name = kept_file(beside(model))
-        with naming(name):
-            is_model = kept_file(path).stat().st_size > 0
-            state = _known(kept_file(path), name) if is_model else ""
+    if undo_state(path) is None:
+        _end(model, console)
+    with locked(model, wait, console, check=False):  # undo is for damaged models, too
+        if undo_state(path) is None:  # another process was faster
+            _end(model, console)
+        name = undo_file(beside(model))
+        with name_in_errors(name):
+            is_model = undo_file(path).stat().st_size > 0
+            state = _known(undo_file(path), name) if is_model else ""
             swap(path)
-            kept = kept_file(path).stat().st_size
+            kept = undo_file(path).stat().st_size
     now = f"knows {state} again" if is_model else "is gone again, as before it was taught"
     room = f" ({size(kept)} kept)" if kept else ""  # none: that there was no model takes no room
-    talk.say(f"{model} {now}; undo again to redo{room}.")
+    console.info(f"{model} {now}; undo again to redo{room}.")
 
 
 def _known(kept: Path, name: Path) -> str:
@@ -47,7 +47,7 @@ def _known(kept: Path, name: Path) -> str:
     from newfound.recognition.recogniser import Recogniser
 
     try:
-        return known(Recogniser.load(kept).model)
+        return summary(Recogniser(kept).model)
     except ModelFileError as error:
         what = str(error).removeprefix(f"{kept}: ")
         raise ModelFileError(
@@ -55,10 +55,10 @@ def _known(kept: Path, name: Path) -> str:
         ) from error
 
 
-def _end(model: Path, talk: Talk) -> NoReturn:
-    name = kept_file(beside(model))
+def _end(model: Path, console: Console) -> NoReturn:
+    name = undo_file(beside(model))
     why = f"no earlier state of {model} is kept beside it"
     if name.is_symlink() or (name.exists() and not is_own(name)):
         why = f"{name} is a link, a folder or the like, and not what newfound keeps"
-    talk.complain(f"There is nothing to undo: {why}.")
+    console.error(f"There is nothing to undo: {why}.")
     raise typer.Exit(FAILED)

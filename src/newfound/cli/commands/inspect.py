@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.kept import kept_state
-from newfound.cli.models import opened
+from newfound.cli.console import emit, plural, print_table, shortened, size
+from newfound.cli.models import open_recogniser
 from newfound.cli.options import Json, Model
-from newfound.cli.talk import emit, many, print_table, shortened, size
+from newfound.recognition.undo import undo_state
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -21,7 +21,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
     newfound inspect kitchen.newfound
     newfound inspect kitchen.newfound --json
     """
-    found = _found(opened(model), model)
+    found = _found(open_recogniser(model), model)
     if as_json:
         emit(json.dumps(found))
         return
@@ -36,7 +36,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["features", found["features"]],
         ["extractor", found["extractor_name"] or "not known"],
         ["unknown above", "no bound" if bound is None else f"novelty {bound:.3f}"],
-        ["remembers", many(found["remembers"], "image")],
+        ["remembers", plural(found["remembers"], "image")],
         ["estimator", found["estimator"]],
         ["file", size(found["bytes"])],
     ]
@@ -50,21 +50,21 @@ def inspect(model: Model, as_json: Json = False) -> None:
 
 
 def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
-    model = recogniser.model
-    kept = kept_state(Path(os.path.realpath(path)))
+    model, identity = recogniser.model, recogniser.identity
+    kept = undo_state(Path(os.path.realpath(path)))
     labels = list(map(str, model.classes_.tolist()))
     recoding = getattr(model, "recoding_", None)
     if recoding is None:
         recoding = [model.recoding] * len(labels)
     return {
         "classes": dict(zip(labels, model.class_count_.tolist(), strict=True)),
-        "extractor": None if model.extractor_ is None else model.extractor_.to_json(),
-        "extractor_name": None if model.extractor_ is None else str(model.extractor_),
+        "extractor": None if identity is None else identity.to_json(),
+        "extractor_name": None if identity is None else str(identity),
         "penalty": float(getattr(model, "penalty_", None) or model.penalty),
         "recoding": dict(zip(labels, map(float, recoding), strict=True)),
         "features": model.n_features_in_,
         "unknown_above": recogniser.unknown_above,
-        "remembers": len(recogniser.memory),
+        "remembers": len(recogniser.taught),
         "estimator": type(model).__name__,
         "parameters": model.to_state().parameters,
         "bytes": path.stat().st_size,

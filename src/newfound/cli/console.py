@@ -4,9 +4,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import rich.console
 import typer
 from rich.cells import cell_len
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -35,25 +35,27 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:.0f}/s" if task.speed else "")
 
 
-class Talk:
+class Console:
     """Words for people on stderr; none but complaints where `quiet`.
 
-    Words may hold names that strangers chose: all of them pass through `shown`.
+    Words may hold names that strangers chose: all of them pass through `printable`.
     """
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         # What is asked is whether someone looks, not whether colours are wished for.
-        self.console = Console(stderr=True, force_terminal=is_terminal(sys.stderr))
+        self.terminal = rich.console.Console(stderr=True, force_terminal=is_terminal(sys.stderr))
 
-    def say(self, text: str) -> None:
+    def info(self, text: str) -> None:
         """Say what was done."""
         if not self.quiet:
-            self.console.print(shown(text), markup=False, highlight=False, soft_wrap=True)
+            self.terminal.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
-    def complain(self, text: str) -> None:
+    def error(self, text: str) -> None:
         """Say what could not be done."""
-        self.console.print(shown(text), style="red", markup=False, highlight=False, soft_wrap=True)
+        self.terminal.print(
+            printable(text), style="red", markup=False, highlight=False, soft_wrap=True
+        )
 
     def progress(self, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
         """Pass things on, showing how many of them came, how fast, and how long it will take."""
@@ -63,9 +65,9 @@ class Talk:
             MofNCompleteColumn(),
             _Rate(),
             TimeRemainingColumn(),
-            console=self.console,
+            console=self.terminal,
             transient=True,
-            disable=self.quiet or not self.console.is_terminal,
+            disable=self.quiet or not self.terminal.is_terminal,
             # Data goes where stdout goes, also while a bar is shown on stderr.
             redirect_stdout=False,
             redirect_stderr=False,
@@ -77,14 +79,14 @@ class Talk:
                 progress.advance(task)
 
 
-def many(number: int, thing: str) -> str:
+def plural(number: int, thing: str) -> str:
     """Return how many things there are, in words.
 
-    >>> many(1, "image"), many(2, "class")
+    >>> plural(1, "image"), plural(2, "class")
     ('1 image', '2 classes')
     """
-    plural = f"{thing}es" if thing.endswith("s") else f"{thing}s"
-    return f"{number} {thing if number == 1 else plural}"
+    several = f"{thing}es" if thing.endswith("s") else f"{thing}s"
+    return f"{number} {thing if number == 1 else several}"
 
 
 def size(number: int) -> str:
@@ -96,16 +98,16 @@ def size(number: int) -> str:
     return f"{-(-number // 1000)} KB" if number < 100_000 else f"{number / 1e6:.1f} MB"
 
 
-def known(model: "IncrementalRidgeClassifier") -> str:
+def summary(model: "IncrementalRidgeClassifier") -> str:
     """Return how much a model knows, in words."""
     classes, images = len(model.classes_), model.n_samples_seen_
-    return f"{many(classes, 'class')} from {many(images, 'image')}"
+    return f"{plural(classes, 'class')} from {plural(images, 'image')}"
 
 
-def shown(name: object) -> str:
+def printable(name: object) -> str:
     """Return a name as it can be printed on one line, whatever is in it.
 
-    >>> shown("a\\nb 🍵.jpg")
+    >>> printable("a\\nb 🍵.jpg")
     'a\\\\nb 🍵.jpg'
     """
     return "".join(
@@ -147,7 +149,7 @@ def quoted(label: object, reserved: tuple[str, ...]) -> str:
 
 
 def emit(text: str) -> None:
-    """Print data on stdout at once; what is no data of ours must have been `shown`."""
+    """Print data on stdout at once; what is no data of ours must have been `printable`."""
     try:
         typer.echo(text)
     except OSError as error:
@@ -163,19 +165,19 @@ def print_table(
     The last `numbers` columns are set to the right. The others lose the middle of what is too long
     for the terminal, or with `fold` take several lines.
     """
-    lines = ([shown(cell) for cell in row] for row in rows)
+    lines = ([printable(cell) for cell in row] for row in rows)
     if not is_terminal(sys.stdout):
         for line in lines:
             emit("\t".join(line))
         return
-    held, out = list(lines), Console(force_terminal=True)
+    held, out = list(lines), rich.console.Console(force_terminal=True)
     names = len(columns) - numbers
     widths = [max(map(cell_len, cells)) for cells in zip(columns, *held, strict=True)]
     frame = 3 * len(columns) + 1
     kept = widths if fold else _fitted(widths[:names], out.width - frame - sum(widths[names:]))
     table = Table(show_header=any(columns))
-    for place, column in enumerate(columns):
-        if place >= names:
+    for index, column in enumerate(columns):
+        if index >= names:
             table.add_column(column, justify="right", overflow="fold")
         else:
             table.add_column(column, overflow="fold", no_wrap=not fold)

@@ -1,0 +1,1 @@
+"""One command a file: what it takes, what it says."""

@@ -1,0 +1,82 @@
+"""`newfound features`: turn images into vectors once, to learn them many times."""
+
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, plural
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, check_output
+from newfound.common.errors import InvalidInputError
+from newfound.recognition.locking import name_in_errors
+
+if TYPE_CHECKING:
+    from newfound.recognition.sources import Example, Problem
+
+Output = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="Write the vectors to this .npz file.", show_default=False),
+]
+
+
+def features(
+    images: Images,
+    output: Output,
+    label: As = None,
+    labels: LabelsFrom = "first",
+    extractor: ExtractorName = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn images into vectors and keep them in a file.
+
+    \b
+    newfound features photos/ -o vectors.npz
+    newfound teach kitchen.newfound vectors.npz
+    newfound features photos/ -o small.npz --extractor pixels:size=8
+
+    The file holds the vectors, their labels, the names and digests of the images, and the
+    extractor; numpy.load reads it. To teach the file is to teach the images, without looking at
+    them again. If some of the vectors have no digests, the file holds none: equal rows are then
+    several examples, where equal images would be one.
+    """
+    check_output(output, ".npz")
+    from newfound.recognition.recogniser import Recogniser
+    from newfound.recognition.sources import blocks
+
+    console = Console(quiet)
+    has_classes = label is not None or any(Path(name).is_dir() for name in images)
+    found = find(images, label, labels, console, need_labels=has_classes)
+    recogniser = Recogniser()
+    use_extractor(recogniser, found, extractor)
+    problems: list[Problem] = []
+    examples = console.progress(recogniser.examples(found), len(found), "looking")
+    usable = [example for block in blocks(examples, problems) for example in block]
+    tell_problems(problems, console)
+    if not usable:
+        console.error("No images there.")
+        raise typer.Exit(FAILED)
+    _write(output, usable, console)
+    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+
+
+def _write(output: Path, examples: "list[Example]", console: Console) -> None:
+    """Write vectors; with digests if all are of images, for a file has all of them or none."""
+    from newfound.datasets import write_vectors
+    from newfound.recognition.sources import stack
+
+    names = [str(example.label) for example in examples if example.label is not None]
+    if 0 < len(names) < len(examples):
+        raise InvalidInputError(
+            "some of these have labels and others have none: give --as, or part them"
+        )
+    vectors, made_by = stack(examples)
+    labels = [unicodedata.normalize("NFC", name) for name in names]
+    of_images = all(example.of_image for example in examples)
+    digests = [example.digest if of_images else b"" for example in examples]
+    files = [example.name for example in examples]
+    with name_in_errors(output):
+        write_vectors(output, vectors, labels or None, files, digests, made_by)
+    extractor = made_by or "an extractor that is not known"
+    console.info(f"{plural(len(examples), 'vector')} of {extractor} in {output}")

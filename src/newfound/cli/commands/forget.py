@@ -1,0 +1,43 @@
+"""`newfound forget`: take back images, as if they had never been taught."""
+
+import typer
+
+from newfound.cli.console import DONE, SOME_UNREADABLE, Console, plural
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.models import locked, must_exist, open_recogniser, save
+from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Model, Quiet, Wait
+
+
+def forget(
+    model: Model,
+    images: Images,
+    label: As = None,
+    labels: LabelsFrom = "first",
+    extractor: ExtractorName = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """Take back images, as if they had never been taught.
+
+    \b
+    newfound forget kitchen.newfound a.jpg --as mug
+
+    Say with --as what the images were taught as, or name folders, as for teaching. Images that
+    were not taught under that label are listed, and the exit code is 3. A model that knows nothing
+    any more is removed; newfound undo brings it back.
+    """
+    console = Console(quiet)
+    found = find(images, label, labels, console)
+    must_exist(model)
+    with locked(model, wait, console) as change:
+        from newfound.recognition.lesson import forget as forget_examples
+
+        recogniser = open_recogniser(model)
+        use_extractor(recogniser, found, extractor)
+        examples = console.progress(recogniser.examples(found), len(found), "looking")
+        forgotten, problems = forget_examples(recogniser, examples)
+        if forgotten:
+            save(change, recogniser, console)
+    console.info(f"Forgot {plural(forgotten, 'image')}.")
+    tell_problems(problems, console)
+    raise typer.Exit(SOME_UNREADABLE if problems else DONE)

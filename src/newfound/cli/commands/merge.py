@@ -1,0 +1,67 @@
+"""`newfound merge`: one model that has seen what several have."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newfound.cli.console import Console, plural, printable, summary
+from newfound.cli.models import locked, open_recogniser, save
+from newfound.cli.options import Quiet, Wait
+from newfound.common.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from newfound.recognition.recogniser import Recogniser
+
+Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Write the result here.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")]
+
+
+def merge(
+    models: Models, output: Output, force: Force = False, wait: Wait = 0.0, quiet: Quiet = False
+) -> None:
+    """Make one model of several.
+
+    \b
+    newfound merge kitchen.newfound garage.newfound -o house.newfound
+
+    The result knows all that any of them was taught. Classes of the same name become one. An image
+    that several of them were taught counts as often as it was taught. The result may replace one
+    of them; to overwrite another model, use --force.
+    """
+    if len(models) < 2:
+        raise typer.BadParameter("it takes two models at least")
+    console = Console(quiet)
+    is_input = output.resolve() in [path.resolve() for path in models]
+    if output.exists() and not force and not is_input:
+        raise typer.BadParameter(f"{printable(output)} exists already: --force overwrites it")
+    with locked(output, wait, console) as change:
+        pairs = [(path, open_recogniser(path)) for path in models]
+        # One that holds no sums per class cannot become part of one that does.
+        pairs.sort(key=lambda pair: pair[1].model.sums_.per_class)
+        mixed = len({each.model.sums_.per_class for _, each in pairs}) > 1
+        merged, twice = _merge(pairs)
+        save(change, merged, console)
+    console.info(f"{output} knows {summary(merged.model)}.")
+    if mixed:
+        console.info("Not all hold sums per class, so the result does not: no forget-class.")
+    if twice:
+        images = plural(twice, "image")
+        console.info(f"{images} taught to more than one of them: each counts again.")
+
+
+def _merge(pairs: "list[tuple[Path, Recogniser]]") -> "tuple[Recogniser, int]":
+    """Merge all into the first; return it, and how many images were taught to several."""
+    (_, merged), *others = pairs
+    twice = 0
+    for number, (path, other) in enumerate(others, start=1):
+        try:
+            twice += merged.merge(other)
+        except InvalidInputError as error:
+            before = " and ".join(str(each) for each, _ in pairs[:number])
+            reason = str(error).removeprefix("cannot merge: ")
+            raise type(error)(f"{path} cannot be merged with {before}: {reason}") from error
+    return merged, twice

@@ -1,0 +1,60 @@
+"""`newfound rename`: another name for a class."""
+
+import sys
+import unicodedata
+from typing import Annotated, Any
+
+import typer
+
+from newfound.cli.console import FAILED, Console, is_terminal, printable
+from newfound.cli.inputs import check_label
+from newfound.cli.models import locked, must_exist, open_recogniser, save
+from newfound.cli.options import Model, Quiet, Wait
+
+Old = Annotated[str, typer.Argument(help="Name of the class.", show_default=False)]
+New = Annotated[str, typer.Argument(help="New name of the class.", show_default=False)]
+Force = Annotated[
+    bool, typer.Option("--force", help="Join the class with one that has the new name already.")
+]
+
+
+def rename(
+    model: Model, old: Old, new: New, force: Force = False, wait: Wait = 0.0, quiet: Quiet = False
+) -> None:
+    """Give a class another name.
+
+    \b
+    newfound rename kitchen.newfound mug beaker
+
+    If another class has that name, the two become one. On a terminal the command asks first;
+    elsewhere it needs --force.
+    """
+    check_label(new)
+    console = Console(quiet)
+    must_exist(model)
+    with locked(model, wait, console) as change:
+        recogniser = open_recogniser(model)
+        taught = recogniser.classes
+        before, after = recogniser.label(old), recogniser.label(new)
+        if before == after and isinstance(after, str):
+            after = unicodedata.normalize("NFC", new)  # the same name, its accents written anew
+        if before in taught and before == after:
+            console.info(f"{before} is its name already.")
+            return
+        joined = before in taught and after in taught and before != after
+        if joined and not force:
+            _ask(before, after, console)
+        recogniser.rename(before, after)
+        save(change, recogniser, console)
+    console.info(f"{before} is now {'part of ' if joined else ''}{after}.")
+
+
+def _ask(old: Any, new: Any, console: Console) -> None:
+    """Exit unless someone says that two classes are to be joined."""
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        console.error(
+            f"There is a class {new} already, so nothing was done: --force joins the two."
+        )
+        raise typer.Exit(FAILED)
+    question = f"There is a class {new} already. Should {old} become part of it?"
+    typer.confirm(printable(question), abort=True, err=True)

@@ -1,0 +1,116 @@
+"""`newfound teach`: learn images or vectors, one class or many, into a new model or an old one."""
+
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newfound.cli.console import DONE, INTERRUPTED, SOME_UNREADABLE, Console, plural, summary
+from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.models import locked
+from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, Wait
+from newfound.recognition.locking import Change, name_in_errors
+
+if TYPE_CHECKING:
+    from newfound.recognition.lesson import Lesson
+    from newfound.recognition.sources import Sources
+
+# Asking takes two matrices of d x d numbers at least; beyond so many bytes few machines hold them.
+MOST_TO_ASK = 16 * 2**30
+
+Model = Annotated[
+    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
+]
+Again = Annotated[
+    bool, typer.Option("--again", help="Teach images again even if they were taught before.")
+]
+Lean = Annotated[
+    bool,
+    typer.Option(
+        "--lean",
+        help="Make a new model without sums per class: its file is smaller, but forget-class "
+        "does not work.",
+    ),
+]
+SaveEvery = Annotated[float, typer.Option(min=0, help="Save every so many seconds on the way.")]
+
+
+def teach(
+    model: Model,
+    images: Images,
+    label: As = None,
+    labels: LabelsFrom = "first",
+    again: Again = False,
+    extractor: ExtractorName = None,
+    lean: Lean = False,
+    save_every: SaveEvery = 5.0,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """Learn images, in folders or one by one.
+
+    \b
+    newfound teach kitchen.newfound photos/
+    newfound teach kitchen.newfound new/*.jpg --as mug
+    newfound teach kitchen.newfound vectors.npz
+
+    A folder of images is a class of its name. A folder of such folders holds several classes. The
+    option --as labels everything that is given. An existing model learns more. A new one is made
+    otherwise; it chooses its penalty and recoding itself. Images that were taught under that label
+    before are skipped. Images that cannot be read are listed, the rest is learned, and the exit
+    code is 3. An interrupted lesson resumes when it is run again. newfound undo takes the last
+    lesson back.
+    """
+    console = Console(quiet)
+    found = find(images, label, labels, console)
+    with locked(model, wait, console) as change:
+        from newfound.recognition.lesson import Lesson
+        from newfound.recognition.recogniser import Recogniser
+
+        with name_in_errors(model):
+            recogniser = Recogniser(model, lean=lean)
+        if lean and recogniser.is_taught and recogniser.model.sums_.per_class:
+            console.info(f"{model} exists already and is not lean; --lean is for new models.")
+        use_extractor(recogniser, found, extractor)
+        lesson = Lesson(recogniser, again, change.save, save_every)
+        code = _teach(lesson, found, change, console)
+    raise typer.Exit(code)
+
+
+def _teach(lesson: "Lesson", found: "Sources", change: Change, console: Console) -> int:
+    recogniser, start = lesson.recogniser, monotonic()
+    try:
+        examples = recogniser.examples(found, lesson.wants)
+        for example in console.progress(examples, len(found), "teaching"):
+            lesson.add(example)
+        lesson.learn()
+        if lesson.taught:
+            _warn_if_wide(recogniser.model.n_features_in_, console)
+        lesson.finish()
+    except MemoryError as error:
+        advice = "fewer features take less, and so does a new model with --lean"
+        raise MemoryError(f"{error or 'too much to hold'}; {advice}") from error
+    except KeyboardInterrupt:
+        lesson.save()
+        advice = "" if lesson.again else "; run it again to go on"
+        console.error(f"Interrupted after {plural(lesson.taught, 'image')}{advice}.")
+        return INTERRUPTED
+    console.info(f"Learned {plural(lesson.taught, 'image')} in {monotonic() - start:.1f} s.")
+    if lesson.known:
+        console.info(f"Skipped {lesson.known} that were taught already (--again teaches them).")
+    tell_problems(lesson.problems, console)
+    if recogniser.is_taught:
+        console.info(f"{change.named} knows {summary(recogniser.model)}.")
+        if recogniser.unknown_above is None:
+            console.info("Nothing is called unknown yet: that takes more images.")
+    return SOME_UNREADABLE if lesson.problems else DONE
+
+
+def _warn_if_wide(width: int, console: Console) -> None:
+    needed = 2 * 8 * width**2
+    if needed > MOST_TO_ASK:
+        console.error(
+            f"Vectors of {width:,} features are learned, but to ask this model will take "
+            f"{needed / 2**30:,.0f} GiB of memory: fewer features take less."
+        )

@@ -1,0 +1,74 @@
+"""What stands on the command line, found and told: images, folders, files of vectors, lists."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from newfound.cli.console import Console, printable
+from newfound.cli.errors import usage_errors
+
+if TYPE_CHECKING:
+    from newfound.recognition.recogniser import Recogniser
+    from newfound.recognition.sources import Problem, Sources
+
+
+def find(
+    inputs: list[str],
+    label: str | None,
+    labels: Literal["first", "path"],
+    console: Console,
+    need_labels: bool = True,
+) -> "Sources":
+    """Find what inputs name, with "-" for a list on stdin, and say what was passed over."""
+    from newfound.datasets.vectors_file import most_unpacked
+    from newfound.recognition import sources
+
+    most_unpacked()  # if it is set wrongly, that is no wrong usage
+    with usage_errors():
+        try:
+            found = sources.find(_with_list(inputs), label, labels, need_labels)
+        except sources.NoLabelError as error:
+            advice = f"{printable(error)}: say what it shows with --as"
+            raise typer.BadParameter(advice) from error
+    if found.passed_over:
+        counted = sources.describe(found.passed_over, {sources.BESIDE: "see --as"})
+        console.info(f"Passed over: {counted}")
+    return found
+
+
+def check_label(text: str) -> None:
+    """Exit with wrong usage if a text cannot name a class."""
+    from newfound.recognition.labels import check_label as check
+
+    with usage_errors():
+        check(text)
+
+
+def use_extractor(recogniser: "Recogniser", found: "Sources", extractor: str | None) -> None:
+    """Let a recogniser look at images with the extractor that was named, if there are images."""
+    if extractor is not None and found.images:
+        recogniser.use(extractor)
+
+
+def tell_problems(problems: "Sequence[Problem]", console: Console) -> None:
+    """List what could not be used, and why."""
+    if problems:
+        console.error(f"{len(problems)} could not be used:")
+    for name, reason in problems:
+        console.error(f"  {name}: {reason}")
+
+
+def _with_list(inputs: list[str]) -> Iterator[str]:
+    """Yield inputs, with "-" replaced by the names on stdin: one a line, or ended by NULs."""
+    for name in inputs:
+        if name != "-":
+            yield name
+            continue
+        if sys.stdin is None:
+            raise typer.BadParameter("there is no stdin to read a list from")
+        data = sys.stdin.buffer.read()
+        lines = data.split(b"\0") if b"\0" in data else data.replace(b"\r\n", b"\n").split(b"\n")
+        yield from (os.fsdecode(line) for line in lines if line)

@@ -1,0 +1,175 @@
+"""Model files, changed by one process at a time, with the state before kept for undo."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from newfound.common.errors import NewfoundError
+from newfound.common.files import open_regular
+from newfound.common.interrupts import uninterrupted
+from newfound.recognition.undo import conclude, put_aside, undo_file
+
+if TYPE_CHECKING:
+    from newfound.recognition.recogniser import Recogniser
+
+# Files that a save began and did not end are left alone for so many seconds: it may be going on.
+STALE = 60.0
+# How a model's file begins, after eight bytes.
+BEGINNING = b'{"__metadata__":{"newfound":'
+
+
+class ModelBusyError(NewfoundError):
+    """Another process is changing the model; nothing was done."""
+
+
+class Change:
+    """A model's file while it is changed. The state before is kept, once, for undo."""
+
+    # path: the file itself, where links lead. named: as the user calls it.
+
+    def __init__(self, path: Path, named: Path) -> None:
+        self.path, self.named = path, named
+        self.is_kept = False
+
+    def save(
+        self, recogniser: "Recogniser", *, undoable: bool = True, refresh: bool = True
+    ) -> None:
+        """Save a recogniser, or remove the file if it knows nothing any more.
+
+        Parameters
+        ----------
+        recogniser : Recogniser
+        undoable : bool, default=True
+            Whether the state before is to be kept, unless an earlier save has kept it.
+        refresh : bool, default=True
+            As for `Recogniser.save`.
+        """
+        if refresh:
+            recogniser.refresh_if_changed()
+        first = undoable and not self.is_kept
+        with uninterrupted():
+            if first:
+                with name_in_errors(undo_file(beside(self.named))):
+                    put_aside(self.path)
+            try:
+                with name_in_errors(self.named):
+                    if recogniser.is_taught:
+                        recogniser.save(self.path, refresh=False)
+                    else:
+                        self.path.unlink()
+            finally:
+                if first:
+                    with name_in_errors(undo_file(beside(self.named))):
+                        self.is_kept = conclude(self.path)
+
+
+@contextmanager
+def locked(
+    path: str | os.PathLike[str],
+    wait: float = 0.0,
+    on_wait: Callable[[], None] | None = None,
+    check: bool = True,
+) -> Iterator[Change]:
+    """Keep other processes from changing a model's file meanwhile.
+
+    Parameters
+    ----------
+    path : str or path-like
+    wait : float, default=0.0
+        Seconds to wait for another process.
+    on_wait : callable, optional
+        Called before it waits.
+    check : bool, default=True
+        Whether a file that is there must begin as a model does.
+
+    Yields
+    ------
+    Change
+        Saves a recogniser in the file, and keeps the state before for undo.
+
+    Raises
+    ------
+    ModelBusyError
+        If another process is still changing it after `wait` seconds.
+    ModelFileError
+        If there is a file that is no model.
+    """
+    named, path = Path(path), Path(os.path.realpath(path))
+    if check and path.exists():
+        _check_is_model(named)  # before a lock is left beside what is none
+    with _lock(path, named, wait, on_wait):
+        with name_in_errors(undo_file(beside(named))):
+            conclude(path)  # what a process did not come to that was killed
+        _clear_away(path)
+        yield Change(path, named)
+
+
+@contextmanager
+def _lock(
+    path: Path, named: Path, wait: float, on_wait: Callable[[], None] | None
+) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    file = path.with_name(f".{path.name}.lock")
+    lock = FileLock(file)
+    with name_in_errors(beside(named).with_name(file.name) if file.is_dir() else named):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if wait and on_wait is not None:
+                on_wait()
+            try:
+                lock.acquire(timeout=wait)
+            except Timeout:
+                raise ModelBusyError(
+                    f"another process is changing {path.name}, so nothing was done"
+                ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _clear_away(path: Path) -> None:
+    """Remove what a process left behind that was killed while it wrote."""
+    left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
+    for other in path.parent.iterdir():
+        with suppress(OSError):
+            if left.fullmatch(other.name) and time() - other.stat().st_mtime > STALE:
+                other.unlink()
+
+
+def _check_is_model(path: Path) -> None:
+    """Raise OSError or ModelFileError if a file is no model, as far as its beginning tells."""
+    from newfound.storage import format as file_format
+
+    with name_in_errors(path), open_regular(path) as file:
+        if file.read(8 + len(BEGINNING))[8:] != BEGINNING:
+            file_format.read(path)  # which says what is wrong with it
+
+
+def beside(path: Path) -> Path:
+    """Return what to call a model where files beside it are named: where it is, if it is a link."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+@contextmanager
+def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let what goes wrong with a file be said with this name, whatever name the system gave.
+
+    Examples
+    --------
+    >>> with name_in_errors("kitchen.newfound"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'kitchen.newfound'
+    """
+    try:
+        yield
+    except OSError as error:
+        error.filename = os.fspath(path)
+        raise

@@ -1,0 +1,49 @@
+"""How novel is too novel: the bound beyond which an image is called unknown."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, stdtrit
+
+from newfound.estimators.classifier import IncrementalRidgeClassifier
+
+# Of views of what is known, so large a part is to be called known; fewer examples held out than
+# this say nothing about that.
+KNOWN_SHARE, LEAST_HELD = 0.95, 4
+# How many of them are looked at.
+MOST_HELD = 1000
+
+
+def bound_for(model: IncrementalRidgeClassifier) -> float | None:
+    """Return the bound that a model's hold-out gives; None: it is too small to say."""
+    held, _ = model.holdout_
+    if len(held) < LEAST_HELD:
+        return None
+    evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
+    return bound_of_known(model.novelty(held[evenly]))
+
+
+def bound_of_known(novelty: NDArray[np.float64]) -> float:
+    """Return the novelty that one more example like these would pass once in twenty times.
+
+    Parameters
+    ----------
+    novelty : ndarray of shape (m,)
+        Of m > 1 examples that were not learned. Their log odds, which are logarithms of
+        leverages, are taken for normal: with few examples this is Student's bound for the next
+        one, and far above the largest; with many it is their 95 % quantile.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> round(bound_of_known(np.array([0.5, 0.6, 0.4, 0.5])), 2)
+    0.7
+    """
+    novelty = np.clip(novelty, np.finfo(float).tiny, np.nextafter(1.0, 0.0))
+    odds = np.log(novelty) - np.log1p(-novelty)
+    m, spread = len(odds), odds.std(ddof=1)
+    bound = odds.mean() + stdtrit(m - 1, KNOWN_SHARE) * spread * np.sqrt(1 + 1 / m)
+    return float(expit(bound))
