@@ -79,7 +79,7 @@ def memory(d: int, T: int) -> Measurement:
     """What is held beside the sums: an inverse for each penalty, and the rows held back."""
     model = _choosing(d, T, 51 * 400)
     inverses = sum(solver._inverse.matrix.nbytes for solver in model._candidates().solvers)
-    held = model._held_rows()[0].nbytes
+    held = model.holdout_[0].nbytes
     return Measurement(
         f"inverses and rows held back, in d x d matrices, d = {d}, T = {T}",
         (inverses + held) / (8 * d * d),

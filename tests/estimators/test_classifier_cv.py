@@ -135,7 +135,7 @@ def test_every_example_is_learned_or_held_back_and_the_answer_is_ridge(
     model = IncrementalRidgeClassifierCV(**parameters)
     for part in np.array_split(np.arange(200), 30):
         model.partial_fit(X[part], y[part])
-    held, _ = model._held_rows()
+    held, _ = model.holdout_
     is_held = np.array([(row == held).all(axis=1).any() for row in X])
     assert is_held.sum() == len(held)
     assert dict(zip(model.classes_, model.class_count_, strict=True)) == {
@@ -181,7 +181,7 @@ def test_how_a_stream_is_cut_does_not_matter(
     one, other = (sums.cross[:, sums.order] for sums in (whole._sums, parts._sums))
     np.testing.assert_allclose(one, other, atol=1e-10)
     held = [
-        sorted((label, *row) for row, label in zip(*model._held_rows(), strict=True))
+        sorted((label, *row) for row, label in zip(*model.holdout_, strict=True))
         for model in (whole, parts)
     ]
     assert held[0] == held[1]
@@ -231,7 +231,7 @@ def test_forgetting_takes_from_where_it_is(parameters: dict[str, Any]) -> None:
     left = np.setdiff1d(np.arange(240), gone)
     counts = {t: np.sum(y[left] == t) for t in np.unique(y[left])}
     assert dict(zip(model.classes_, model.class_count_, strict=True)) == counts
-    held, labels = model._held_rows()
+    held, labels = model.holdout_
     sums = {t: X[left][y[left] == t].sum(axis=0) for t in counts}
     for place, t in enumerate(model.classes_):
         ours = model._sums.cross[:, place] + held[labels == t].sum(axis=0)
@@ -248,7 +248,7 @@ def test_forgetting_all_that_was_learned_of_a_class_leaves_what_was_held_back() 
     learned = [i for i in range(12) if (i + 1) % 6]
     model.forget(X[learned], y[learned])
     assert dict(zip(model.classes_, model.class_count_, strict=True)) == {"a": 2, "b": 12}
-    assert model._held_rows()[1].tolist() == ["b", "b"]
+    assert model.holdout_[1].tolist() == ["b", "b"]
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_merging_is_the_union_for_either_kind() -> None:
         assert dict(zip(one.classes_, one.class_count_, strict=True)) == {
             t: np.sum(y == t) for t in np.unique(y)
         }
-        rows, _ = one._held_rows()
+        rows, _ = one.holdout_
         total = one._sums.cross.sum(axis=1) + rows.sum(axis=0)
         np.testing.assert_allclose(total, X.sum(axis=0), atol=1e-9)
         assert one.score(X, y) > 0.5
@@ -397,7 +397,7 @@ def test_progressive_validation_counts_tests_taken_before_learning() -> None:
     voting = [t for t in tests if np.sum(y == t) >= 5]
     expected = np.mean([hits[t] / tests[t] for t in voting], axis=0)
     np.testing.assert_allclose(model.validation_scores_["accuracy"], expected.ravel())
-    assert not len(model._held_rows()[0])
+    assert not len(model.holdout_[0])
 
 
 def test_what_ifs_are_spread_over_the_stream_and_rarely_renewed(

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.selection.rules import paper_rule
-from newfound.storage.format import Contents, read, write
+from newfound.storage.format import State, read, write
 
 
 def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
@@ -211,7 +211,7 @@ def test_a_seed_changed_in_mid_stream_counts_before_and_after_saving(tmp_path: P
     other = again(one, tmp_path)
     for model in (one, other):
         model.set_params(random_state=5).partial_fit(X[300:], y[300:])
-    for held, same in zip(one._held_rows(), other._held_rows(), strict=True):
+    for held, same in zip(one.holdout_, other.holdout_, strict=True):
         np.testing.assert_array_equal(held, same)
     np.testing.assert_array_equal(one.class_count_, other.class_count_)
 
@@ -253,9 +253,8 @@ def test_a_class_announced_is_not_tested_before_its_first_example() -> None:
 def assert_refused(model: Any, name: str, value: Any, path: Path) -> None:
     """A file with a valid checksum in which one array of the selection is spoiled."""
     model.save(path)
-    whole: Contents = read(path)
-    spoiled = {**whole.selection, name: value(whole.selection[name])}
-    write(path, whole._replace(selection=spoiled))
+    whole: State = read(path)
+    write(path, whole.keeping("selection", {name: value(whole.kept_by("selection")[name])}))
     with pytest.raises(newfound.ModelFileError):
         newfound.load(path)
 
@@ -317,6 +316,6 @@ def test_a_file_without_its_selection_is_refused(tmp_path: Path) -> None:
     X, y = stream(40)
     path = tmp_path / "model.newfound"
     IncrementalRidgeClassifierCV().fit(X, y).save(path)
-    write(path, read(path)._replace(selection={}))
+    write(path, read(path)._replace(more={}))
     with pytest.raises(newfound.ModelFileError):
         newfound.load(path)

@@ -162,7 +162,7 @@ def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
     )
     assert recogniser.memory.digests == rest.memory.digests
     one, other = recogniser.model, rest.model
-    kept, others = (np.asarray(model._held_rows()[0], dtype=float) for model in (one, other))
+    kept, others = (np.asarray(model.holdout_[0], dtype=float) for model in (one, other))
     np.testing.assert_allclose(
         np.tril(one._sums.gram + kept.T @ kept),
         np.tril(other._sums.gram + others.T @ others),
@@ -175,7 +175,7 @@ def test_a_row_that_is_kept_is_preferred_to_one_that_is_near() -> None:
     X[5] = np.nextafter(X[4], np.float32(np.inf))  # the sixth is held back
     recogniser.teach(Vectors(X, ONE), ["a"] * 12, digests(12))
     recogniser.forget(Vectors(X[[4]], ONE), ["a"], [digests(12)[4]])
-    held, _ = recogniser.model._held_rows()
+    held, _ = recogniser.model.holdout_
     np.testing.assert_array_equal(held[0], X[5])
 
 
@@ -253,7 +253,7 @@ def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
     recogniser = taught(300)
     assert recogniser.unknown_above is None
     recogniser.settle()
-    held, _ = recogniser.model._held_rows()
+    held, _ = recogniser.model.holdout_
     assert recogniser.unknown_above == bound_of_known(recogniser.model.novelty(held))
     far = Vectors(np.full((1, 6), 1e3, dtype=np.float32), ONE)
     (stranger,), (friend,) = recogniser.answers(far), recogniser.answers(Vectors(held[:1] / 9, ONE))
@@ -294,7 +294,7 @@ def test_any_model_becomes_a_recogniser_that_remembers_nothing(tmp_path: Path) -
 
 def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     recogniser = taught()
-    contents = recogniser.model._contents()
+    contents = recogniser.model.to_state()
     good = recogniser.memory.packed(contents.sums.labels.tolist())
     for bad in (
         {"class": good["class"] + 3},
@@ -306,10 +306,10 @@ def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         {"unknown_above": np.array([1.5])},
         {"unknown_above": np.array([0.5, 0.5])},
     ):
-        file_format.write(tmp_path / "m", contents._replace(memory={**good, **bad}))
+        file_format.write(tmp_path / "m", contents.keeping("memory", {**good, **bad}))
         with pytest.raises(ModelFileError, match="damaged"):
             Recogniser.load(tmp_path / "m")
-    file_format.write(tmp_path / "m", contents._replace(memory={"class": good["class"]}))
+    file_format.write(tmp_path / "m", contents.keeping("memory", {"class": good["class"]}))
     with pytest.raises(ModelFileError, match="damaged"):
         Recogniser.load(tmp_path / "m")
 

@@ -27,7 +27,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     with changing(model, wait, talk) as change:
         recogniser = opened(model)
         named = recogniser.label(label)
-        if not recogniser.model._sums.per_class:
+        if not recogniser.model.sums_.per_class:
             raise InvalidInputError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"

@@ -66,7 +66,7 @@ def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "unknown_above": recogniser.unknown_above,
         "remembers": len(recogniser.memory),
         "estimator": type(model).__name__,
-        "parameters": model._contents().parameters,
+        "parameters": model.to_state().parameters,
         "bytes": path.stat().st_size,
         "undo_bytes": None if kept is None else kept.stat().st_size,
     }

@@ -38,7 +38,7 @@ def merge(
     with changing(output, wait, talk) as change:
         pairs = [(path, opened(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
-        pairs.sort(key=lambda pair: pair[1].model._sums.per_class)
+        pairs.sort(key=lambda pair: pair[1].model.sums_.per_class)
         names, recognisers = [path for path, _ in pairs], [each for _, each in pairs]
         merged, twice = recognisers[0], 0
         for place, other in enumerate(recognisers[1:], start=1):
@@ -53,7 +53,7 @@ def merge(
         merged.settle()
         change.save(merged)
     talk.say(f"{output} knows {known(merged.model)}.")
-    if len({each.model._sums.per_class for each in recognisers}) > 1:
+    if len({each.model.sums_.per_class for each in recognisers}) > 1:
         talk.say("Not all of them hold sums per class, so the result does not: no forget-class.")
     if twice:
         talk.say(f"{many(twice, 'image')} taught to more than one of them: each counts again.")

@@ -92,7 +92,7 @@ def _teach(
 
     path = change.named
     recogniser = opened(path) if path.exists() else Recogniser(lean=lean)
-    if lean and recogniser.is_taught and recogniser.model._sums.per_class:
+    if lean and recogniser.is_taught and recogniser.model.sums_.per_class:
         talk.say(f"{path} is there already and not lean; --lean is for new models.")
 
     def wanted(label: str | None, digest: bytes, nth: int) -> bool:

@@ -20,15 +20,16 @@ from newfound.estimators.representation import Representation
 from newfound.features.vectors import Identity, made_by, same_extractor
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.simplex import project_on_simplex
-from newfound.selection.selector import Selector
 from newfound.solvers.grid import Candidates, warn_of_rounding
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
 from newfound.solvers.weighted import RebalancedSolver, solver_for
 from newfound.storage import format as file_format
+from newfound.storage.format import State
 from newfound.sums.blas import times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.sums import Sums
+from newfound.sums.view import SumsView
 
 Solver = RecursiveSolver | RebalancedSolver
 
@@ -43,17 +44,6 @@ class Scored(NamedTuple):
     values: Floats  # shape (m, T)
     labels: Labels  # sorted, shape (T,)
     dtype: np.dtype[Any] | None  # of all rows taught
-
-
-class Taught(NamedTuple):
-    """What another model was taught, copied so that it may go on learning."""
-
-    sums: Sums
-    rows: Rows  # taught, but not part of the sums
-    labels: Labels  # theirs
-    feature_names: list[str] | None
-    extractor: Identity | None
-    selector: Selector | None = None
 
 
 class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEstimator):
@@ -182,6 +172,32 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array([1, 2])
         """
         return self._learn(X, y, classes, anew=not hasattr(self, "_sums"))
+
+    @locked
+    def store(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn `X`, `y` as `partial_fit` does, but derive nothing from it before it is asked.
+
+        For long lessons in pieces: a piece costs no more than its sums, and the first question
+        afterwards solves for all of them at once.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier()
+        >>> for row, label in ([0.0], "cup"), ([1.0], "mug"):
+        ...     _ = model.store([row], [label])
+        >>> model.predict([[0.9]])
+        array(['mug'], dtype='<U3')
+        """
+        return self._learn(X, y, None, anew=not hasattr(self, "_sums"), put_off=True)
 
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
@@ -315,34 +331,31 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         if not isinstance(other, IncrementalRidgeClassifier):
             raise TypeError(f"can only merge with a model of newfound, got {type(other).__name__}")
         # One lock after the other: two models that merge each other would wait for ever.
-        theirs = other._copy_of_taught()
-        return self if theirs is None else self._merge(theirs)
+        with other.lock:
+            if not other.__sklearn_is_fitted__():
+                return self
+            state, (rows, labels) = other.to_state(), other.holdout_
+            theirs = state._replace(sums=copy.deepcopy(state.sums))
+        return self._merge(theirs, rows, labels)
 
     @locked
-    def _merge(self, theirs: Taught) -> Self:
+    def _merge(self, theirs: State, rows: Rows, labels: Labels) -> Self:
+        """Learn what another model's state holds, and rows that are not part of its sums."""
         self._check_at_rest()
-        names, extractor = self._common_names(theirs), self._common_extractor(theirs)
-        # On a copy, so that whatever goes wrong, this model stays whole.
-        ours = copy.deepcopy(getattr(self, "_sums", None))
-        if ours is None:
-            per_class = self._settings().class_weight is not None
-            ours = Sums(theirs.sums.width, per_class=per_class)
-        ours.merge(theirs.sums)
-        if len(theirs.rows):
-            ours.add(theirs.rows, *ours.locate(theirs.labels))
+        settings, names = self._settings(), self._common_names(theirs)
+        extractor = self._common_extractor(theirs)
+        ours = self._sums_with(theirs.sums, settings.class_weight is not None)
+        if len(rows):
+            ours.add(rows, *ours.locate(labels))
         return self._adopt(ours, names, extractor)
 
-    @locked
-    def _copy_of_taught(self) -> Taught | None:
-        if not hasattr(self, "_sums"):
-            return None
-        names = getattr(self, "feature_names_in_", None)
-        return Taught(
-            copy.deepcopy(self._sums),
-            *self._held_rows(),
-            None if names is None else list(names),
-            self.extractor_,
-        )
+    def _sums_with(self, theirs: Sums, per_class: bool) -> Sums:
+        """Return our sums and theirs as one, on a copy: whatever fails, this model stays whole."""
+        ours = copy.deepcopy(getattr(self, "_sums", None))
+        if ours is None:
+            ours = Sums(theirs.width, per_class)
+        ours.merge(theirs)
+        return ours
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.
@@ -364,6 +377,27 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         answers: Labels = scored.labels[scored.values.argmax(axis=1)]
         return answers
 
+    def scores(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the recoded score of every class, also where there are only two.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, T)
+            Columns are those of `classes_`. Classes that were announced but not taught yet score
+            minus infinity.
+
+        Examples
+        --------
+        >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
+        array([[0.5, 0.5]])
+        """
+        scored = self._scored(X)
+        return in_precision(scored.values, scored.dtype)
+
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
         """Return the recoded scores: estimates of each class's posterior, times its factor.
 
@@ -383,8 +417,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.decision_function([[1.5]]).round(3)
         array([[0.167, 0.333, 0.5  ]])
         """
-        scored = self._scored(X)
-        scores = in_precision(scored.values, scored.dtype)
+        scores = self.scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -400,8 +433,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array([[0.5, 0.5],
                [0. , 1. ]])
         """
-        scored = self._scored(X)
-        return project_on_simplex(in_precision(scored.values, scored.dtype))
+        return project_on_simplex(self.scores(X))
 
     @locked
     def novelty(self, X: ArrayLike) -> Floats:
@@ -441,8 +473,93 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.save(os.path.join(folder, "kitchen.newfound"))
         """
-        self._taught()
-        file_format.write(path, self._contents())
+        file_format.write(path, self.to_state())
+
+    @locked
+    def to_state(self) -> State:
+        """Return all that makes this model, as it is saved; `from_state` makes a model of it.
+
+        Its sums are those of the model, not a copy: use it, or copy it, before the model learns
+        more. Hold `lock` meanwhile if other threads may teach.
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        NotFittedError
+            If the model was taught nothing.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> IncrementalRidgeClassifier.from_state(model.to_state()).predict([[0.9]])
+        array(['mug'], dtype='<U3')
+        """
+        sums, names = self._taught(), getattr(self, "feature_names_in_", None)
+        self._candidates()  # parameters that these sums cannot serve are refused here
+        return State(
+            type(self).__name__,
+            self._settings().to_json(),
+            sums,
+            None if names is None else list(map(str, names)),
+            self.extractor_,
+        )
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Return the model that `to_state` was asked of. It takes over the sums.
+
+        Parameters
+        ----------
+        state : State
+            Of a model of this class.
+
+        Returns
+        -------
+        model
+
+        Raises
+        ------
+        ValueError
+            If the parameters are not those of such a model.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier(penalty=2.0).fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> IncrementalRidgeClassifier.from_state(model.to_state()).penalty
+        2.0
+        """
+        return cls().restore(state)
+
+    @locked
+    def restore(self, state: State) -> Self:
+        """Become the model that a state was taken of, its parameters included.
+
+        Parameters
+        ----------
+        state : State
+            Its sums are taken over, not copied.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the parameters are not those of such a model; then this one is as it was.
+
+        Examples
+        --------
+        >>> state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).to_state()
+        >>> IncrementalRidgeClassifier().restore(state).classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        settings = Settings.from_json(state.parameters)
+        self.set_params(**settings._asdict())
+        return self._adopt(state.sums, state.feature_names, state.extractor)
 
     @property
     @locked
@@ -462,6 +579,54 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     def n_samples_seen_(self) -> int:
         """Number of examples taught and not forgotten."""
         return self._taught().total
+
+    @property
+    @locked
+    def sums_(self) -> SumsView:
+        """How much the sums hold: labels, counts, dtype, per_class."""
+        sums = self._taught()
+        sums.labels.flags.writeable = False  # replaced by the sums, never written to
+        counts = sums.counts.copy()
+        counts.flags.writeable = False
+        return SumsView(sums.labels, counts, sums.dtype, sums.per_class)
+
+    @property
+    @locked
+    def holdout_(self) -> tuple[Rows, Labels]:
+        """Rows (m, d) that were taught but not learned, and their labels (m,): here none."""
+        sums = self._taught()
+        return np.zeros((0, sums.width)), sums.labels[:0]
+
+    @locked
+    def kept_rows(self, label: Any) -> Rows:
+        """Return the examples of a class that are still held as they came.
+
+        Parameters
+        ----------
+        label : str, bool or int
+            A class that was taught.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            All of them while a class that has sums of its own has few; else none.
+
+        Raises
+        ------
+        ValueError
+            If there is no such class.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier(class_weight="balanced")
+        >>> model.fit([[0.0, 1.0], [1.0, 0.0]], ["cup", "mug"]).kept_rows("mug")
+        array([[1., 0.]])
+        """
+        sums = self._taught()
+        place = sums.position(label)
+        if sums.per_class and sums.grams[place].matrix is None:
+            return sums.grams[place].waiting_rows.copy()
+        return np.zeros((0, sums.width))
 
     @property
     @locked
@@ -526,11 +691,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 "call fit or partial_fit first"
             )
         return self._sums
-
-    @locked
-    def _take_note(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn `X`, `y` as `partial_fit` does, but put off all that only questions need."""
-        return self._learn(X, y, None, anew=not hasattr(self, "_sums"), put_off=True)
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
         self._check_at_rest()
@@ -622,27 +782,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             self.extractor_ = extractor
         return self
 
-    def _held_rows(self) -> tuple[Rows, Labels]:
-        """Return rows that were taught but are not part of the sums, and their labels."""
-        return np.zeros((0, self._sums.width)), self._sums.labels[:0]
-
-    def _contents(self) -> file_format.Contents:
-        """Return what is to be saved."""
-        names = getattr(self, "feature_names_in_", None)
-        return file_format.Contents(
-            estimator=type(self).__name__,
-            parameters=self._settings().to_json(),
-            sums=self._candidates().sums,
-            feature_names=None if names is None else list(map(str, names)),
-            extractor=self.extractor_,
-        )
-
-    @classmethod
-    def _from_contents(cls, contents: file_format.Contents) -> Self:
-        """Return the model that `_contents` was asked of, or raise ValueError."""
-        model = cls(**Settings.from_json(contents.parameters)._asdict())
-        return model._adopt(contents.sums, contents.feature_names, contents.extractor)
-
     def _settle(self) -> Self:
         """Be as new once nothing is left."""
         if not self._sums.total:
@@ -659,11 +798,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         solver = self._candidates().solvers[0]
         return solver, recoding_factors(solver.masses, float(self.recoding))
 
-    def _scores(self, X: Any) -> Floats:
-        """Return recoded scores, shape (m, T); -inf for classes announced but not taught yet."""
-        return self._scored(X).values
-
     def _scored(self, X: Any) -> Scored:
+        """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
             sums, rows = self._taught(), checked_rows(self, X, reset=False)
             solver, factors = self._answering()
@@ -683,7 +819,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             scores[:, counts == 0] = -np.inf
         return Scored(scores[:, order], labels, dtype)
 
-    def _common_names(self, theirs: Taught) -> list[str] | None:
+    def _common_names(self, theirs: State) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""
         names, others = getattr(self, "feature_names_in_", None), theirs.feature_names
         if names is not None and others is not None and list(names) != others:
@@ -692,7 +828,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             )
         return list(names) if names is not None else others
 
-    def _common_extractor(self, theirs: Taught) -> Identity | None:
+    def _common_extractor(self, theirs: State) -> Identity | None:
         """Return the extractor of two models to be merged, or raise ValueError if they differ."""
         return same_extractor(self.extractor_, theirs.extractor, "the other was taught those")
 

@@ -10,7 +10,7 @@ from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.errors import InvalidInputError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import locked
-from newfound.estimators.classifier import IncrementalRidgeClassifier, Solver, Taught
+from newfound.estimators.classifier import IncrementalRidgeClassifier, Solver
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.holdout import HeldBack
 from newfound.selection.rules import Choice
@@ -23,7 +23,7 @@ from newfound.solvers.settings import (
     checked_selection_settings,
 )
 from newfound.solvers.weighted import check_removal, solver_for
-from newfound.storage import format as file_format
+from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
 from newfound.sums.labels import as_labels
 from newfound.sums.sums import Sums
@@ -144,21 +144,18 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         return super().merge(other)
 
     @locked
-    def _merge(self, theirs: Taught) -> Self:
+    def _merge(self, theirs: State, rows: Rows, labels: Labels) -> Self:
         self._check_at_rest()
         settings, names = self._selection_settings(), self._common_names(theirs)
         extractor = self._common_extractor(theirs)
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
-        others = theirs.selector or Selector(HeldBack(0), 0.0)
-        # On copies, so that whatever goes wrong, this model stays whole.
-        sums = copy.deepcopy(getattr(self, "_sums", None))
-        if sums is None:
-            per_class = settings.class_weight is not None
-            sums = Sums(theirs.sums.width, per_class=per_class)
-        sums.merge(theirs.sums)
-        held, rows, labels = ours.held.merged(others.held).trimmed(ours.cap(settings))
-        if rows:
-            sums.add(np.array(rows), *sums.locate(as_labels(labels)))
+        others = Selector(HeldBack(0), 0.0)
+        if kept := theirs.kept_by("selection"):
+            others = unpacked(kept, theirs.sums, SelectionSettings.from_json(theirs.parameters))
+        sums = self._sums_with(theirs.sums, settings.class_weight is not None)
+        held, spare, spare_labels = ours.held.merged(others.held).trimmed(ours.cap(settings))
+        if spare:
+            sums.add(np.array(spare), *sums.locate(as_labels(spare_labels)))
         merged = Selector(held, ours.scale or others.scale)
         merged.rescale(sums, settings)
         merged.progress_key = merged.key(settings)
@@ -172,11 +169,6 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         except BaseException:
             self._restore(before)
             raise
-
-    @locked
-    def _copy_of_taught(self) -> Taught | None:
-        theirs = super()._copy_of_taught()
-        return theirs and theirs._replace(selector=copy.deepcopy(self._selector))
 
     @locked
     def reconsider(self) -> Self:
@@ -209,6 +201,99 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     def n_samples_seen_(self) -> int:
         """Number of examples taught and not forgotten, those held back included."""
         return int(self.class_count_.sum())
+
+    @property
+    @locked
+    def holdout_(self) -> tuple[Rows, Labels]:
+        """Rows (m, d) that are held out, and their labels (m,)."""
+        sums = self._taught()
+        rows, index = self._selector.held.stacked(sums.labels, sums.width)
+        return rows, sums.labels[index]
+
+    @locked
+    def kept_rows(self, label: Any) -> Rows:
+        """Return the examples of a class that are still held as they came: also those held out.
+
+        Parameters
+        ----------
+        label : str, bool or int
+            A class that was taught.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+
+        Raises
+        ------
+        ValueError
+            If there is no such class.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifierCV(holdout_every=2)
+        >>> model.fit([[1.0], [2.0], [3.0]], ["cup", "cup", "cup"]).kept_rows("cup")
+        array([[2.]])
+        """
+        held = self._selector.held.rows.get(label, []) if hasattr(self, "_selector") else []
+        return np.concatenate([super().kept_rows(label), *(row[None] for row in held)])
+
+    @locked
+    def to_state(self) -> State:
+        """Return all that makes this model, as it is saved; `from_state` makes a model of it.
+
+        Its sums are those of the model, not a copy: use it, or copy it, before the model learns
+        more. Hold `lock` meanwhile if other threads may teach.
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        NotFittedError
+            If the model was taught nothing.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> IncrementalRidgeClassifierCV.from_state(model.to_state()).predict([[0.9]])
+        array(['mug'], dtype='<U3')
+        """
+        sums, settings = self._taught(), self._selection_settings()
+        arrays = packed(self._selector, sums, settings)
+        unpacked(arrays, sums, settings)  # what could not be read is not written
+        state = super().to_state()._replace(parameters=settings.to_json())
+        return state.keeping("selection", arrays)
+
+    @locked
+    def restore(self, state: State) -> Self:
+        """Become the model that a state was taken of, its parameters included.
+
+        Parameters
+        ----------
+        state : State
+            Its sums are taken over, not copied.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the parameters are not those of such a model; then this one is as it was.
+
+        Examples
+        --------
+        >>> state = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"]).to_state()
+        >>> IncrementalRidgeClassifierCV().restore(state).classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        settings = SelectionSettings.from_json(state.parameters)
+        selector = unpacked(state.kept_by("selection"), state.sums, settings)
+        self.set_params(**settings._asdict())
+        self._selector = selector
+        return self._adopt(state.sums, state.feature_names, state.extractor)
 
     @property
     @locked
@@ -437,21 +522,3 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         candidates, choice = self._candidates(), self._choice()
         solver = candidates.solvers[choice.penalty]
         return solver, recoding_factors(solver.masses, choice.recoding)
-
-    def _held_rows(self) -> tuple[Rows, Labels]:
-        labels = self._sums.labels
-        rows, index = self._selector.held.stacked(labels, self._sums.width)
-        return rows, labels[index]
-
-    def _contents(self) -> file_format.Contents:
-        settings = self._selection_settings()
-        arrays = packed(self._selector, self._sums, settings)
-        unpacked(arrays, self._sums, settings)  # what could not be read is not written
-        return super()._contents()._replace(parameters=settings.to_json(), selection=arrays)
-
-    @classmethod
-    def _from_contents(cls, contents: file_format.Contents) -> Self:
-        settings = SelectionSettings.from_json(contents.parameters)
-        model = cls(**settings._asdict())
-        model._selector = unpacked(dict(contents.selection), contents.sums, settings)
-        return model._adopt(contents.sums, contents.feature_names, contents.extractor)

@@ -33,22 +33,20 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     ...     load(os.path.join(folder, "kitchen.newfound")).classes_
     array(['cup', 'mug'], dtype='<U3')
     """
-    return from_contents(file_format.read(path), path)
+    return model_of(file_format.read(path), path)
 
 
-def from_contents(
-    contents: file_format.Contents, path: str | os.PathLike[str]
-) -> IncrementalRidgeClassifier:
+def model_of(state: file_format.State, path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     """Return the model that a file holds, or raise ModelFileError."""
     kinds = {kind.__name__: kind for kind in _KINDS}
-    kind = kinds.get(contents.estimator)
+    kind = kinds.get(state.estimator)
     if kind is None:
-        name = contents.estimator[:50]
+        name = state.estimator[:50]
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: holds a {name}, which this version does not know"
         )
     try:
-        return kind._from_contents(contents)
+        return kind.from_state(state)
     except Exception as error:  # whatever parameters that are none make of it
         said = f"{error}"[:200]
         raise file_format.ModelFileError(

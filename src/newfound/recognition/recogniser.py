@@ -15,13 +15,12 @@ from newfound.common.arrays import Labels
 from newfound.common.errors import InvalidInputError
 from newfound.common.files import DIGEST_BYTES
 from newfound.common.interrupts import uninterrupted
-from newfound.estimators.classifier import IncrementalRidgeClassifier, in_precision
+from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
-from newfound.estimators.loading import from_contents
+from newfound.estimators.loading import model_of
 from newfound.features.vectors import Vectors
 from newfound.heads.simplex import project_on_simplex
 from newfound.recognition.taught import Memory
-from newfound.solvers.grid import warn_of_rounding
 from newfound.storage import format as file_format
 from newfound.sums.labels import as_labels
 
@@ -122,7 +121,7 @@ class Recogniser:
         if not self.is_taught:
             return composed
         with self.model.lock:
-            labels = self.model._taught().labels
+            labels = self.model.sums_.labels
             if self._names.labels is not labels:  # the sums replace labels, and never change them
                 self._names = self._names.brought_to(labels)
             if text in self._names.exact:
@@ -139,7 +138,7 @@ class Recogniser:
         """Learn vectors (m, d) with these labels, from images with these digests."""
         y, marks = as_labels(labels), _checked_digests(digests, len(vectors))
         with self.model.lock, uninterrupted():
-            self.model._take_note(vectors, y)
+            self.model.store(vectors, y)
             self.unknown_above = None  # until all is settled anew
             for label, digest in zip(y.tolist(), marks, strict=True):
                 self.memory.add(label, digest)
@@ -150,10 +149,13 @@ class Recogniser:
         with self.model.lock, uninterrupted():
             pairs = zip(vectors, y.tolist(), strict=True)
             rows = [self._as_taught(row, label) for row, label in pairs]
-            error = self.model._forget(Vectors(np.array(rows), vectors.extractor), y)
-            for label, digest in zip(y.tolist(), marks, strict=True):
-                self.memory.remove(label, digest)
-        warn_of_rounding(error, stacklevel=2)  # last, for whoever makes warnings errors
+            before = self.model.n_samples_seen_
+            try:
+                self.model.forget(Vectors(np.array(rows), vectors.extractor), y)
+            finally:  # also where its warnings are errors
+                if not self.is_taught or self.model.n_samples_seen_ < before:
+                    for label, digest in zip(y.tolist(), marks, strict=True):
+                        self.memory.remove(label, digest)
 
     def forget_class(self, label: Any) -> None:
         """Take back all that was taught with a label."""
@@ -186,7 +188,7 @@ class Recogniser:
             if not isinstance(self.model, IncrementalRidgeClassifierCV) or not self.is_taught:
                 return
             self.model.reconsider()
-            held, _ = self.model._held_rows()
+            held, _ = self.model.holdout_
             if len(held) >= LEAST_HELD:
                 evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
                 self.unknown_above = bound_of_known(self.model.novelty(held[evenly]))
@@ -207,10 +209,10 @@ class Recogniser:
         """
         with self.model.lock:
             bound = self.unknown_above if unknown_above is None else unknown_above
-            scored, novelty = self.model._scored(vectors), self.model.novelty(vectors)
-        order = np.argsort(-scored.values, axis=1, kind="stable")[:, :top]
-        scores = project_on_simplex(in_precision(scored.values, scored.dtype))
-        labels = scored.labels.tolist()
+            labels = self.model.classes_.tolist()
+            raw, novelty = self.model.scores(vectors), self.model.novelty(vectors)
+        order = np.argsort(-raw, axis=1, kind="stable")[:, :top]
+        scores = project_on_simplex(raw)
         answers = []
         for best, row, strange in zip(
             order.tolist(), scores.tolist(), novelty.tolist(), strict=True
@@ -226,23 +228,22 @@ class Recogniser:
         A model loaded that way and saved again has no memory of images.
         """
         with self.model.lock:
-            self.model._taught()
-            contents = self.model._contents()
-            memory = self.memory.packed(contents.sums.labels.tolist())
+            state = self.model.to_state()
+            memory = self.memory.packed(state.sums.labels.tolist())
             if self.unknown_above is not None:
                 memory["unknown_above"] = np.array([self.unknown_above])
                 _novelty(memory["unknown_above"])  # what could not be read is not written
-            file_format.write(path, contents._replace(memory=memory))
+            file_format.write(path, state.keeping("memory", memory))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Recogniser":
         """Read what `save` wrote, or any other model: one that remembers no images."""
-        contents = file_format.read(path)
-        recogniser = cls(from_contents(contents, path))
-        memory = dict(contents.memory)
+        state = file_format.read(path)
+        recogniser = cls(model_of(state, path))
+        memory = state.kept_by("memory")
         if not memory:
             return recogniser
-        labels = contents.sums.labels.tolist()
+        labels = state.sums.labels.tolist()
         try:
             recogniser.memory = Memory.unpacked(memory, labels)
             if "unknown_above" in memory:
@@ -257,23 +258,12 @@ class Recogniser:
         Networks may differ in the last bits from machine to machine, but what is kept is known
         by all of them.
         """
-        row, kept = np.asarray(row), self._kept(label)
+        row, kept = np.asarray(row), self.model.kept_rows(label)
         far = np.linalg.norm(kept - row, axis=1)
         if not len(far) or far.min() > SAME_IMAGE * np.linalg.norm(row):
             return row
         nearest: NDArray[np.floating] = kept[int(far.argmin())].astype(row.dtype)
         return nearest
-
-    def _kept(self, label: Any) -> NDArray[np.float64]:
-        """Return the rows of a class that are kept as they are, shape (m, d)."""
-        sums = self.model._taught()
-        place = sums.position(label)
-        rows: list[NDArray[np.floating]] = [np.zeros((0, sums.width))]
-        if sums.per_class and sums.grams[place].matrix is None:
-            rows.append(sums.grams[place].waiting_rows)
-        if isinstance(self.model, IncrementalRidgeClassifierCV):
-            rows += [held[None] for held in self.model._selector.held.rows.get(label, [])]
-        return np.concatenate(rows)
 
 
 def bound_of_known(novelty: NDArray[np.float64]) -> float:

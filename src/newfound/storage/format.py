@@ -29,36 +29,58 @@ from newfound.sums.sums import Sums
 
 FORMAT = 1
 _KEY = "newfound"
-_SELECTION, _MEMORY = "selection.", "memory."
 _NO_DIGEST = "0" * 64
 
 
-class Contents(NamedTuple):
-    """What a model file holds."""
+class State(NamedTuple):
+    """All that makes a model: what a file holds, and what travels between processes.
 
-    estimator: str
-    parameters: dict[str, Any]
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).to_state()
+    >>> state.estimator, state.sums.labels.tolist()
+    ('IncrementalRidgeClassifier', ['cup', 'mug'])
+    """
+
+    estimator: str  # the name of its class
+    parameters: dict[str, Any]  # in values that JSON can hold
     sums: Sums
-    feature_names: list[str] | None
-    extractor: Identity | None = None
-    selection: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what selection keeps, if any
-    memory: Mapping[str, NDArray[Any]] = MappingProxyType({})  # what a recogniser keeps, if any
+    feature_names: list[str] | None = None
+    extractor: Identity | None = None  # what made the vectors, where that is known
+    # Arrays that other rooms keep with a model, each named "room.name".
+    more: Mapping[str, NDArray[Any]] = MappingProxyType({})
+
+    def kept_by(self, room: str) -> dict[str, NDArray[Any]]:
+        """Return the arrays that a room keeps with the model, by name."""
+        start = f"{room}."
+        return {
+            name.removeprefix(start): array
+            for name, array in self.more.items()
+            if name.startswith(start)
+        }
+
+    def keeping(self, room: str, arrays: Mapping[str, NDArray[Any]]) -> "State":
+        """Return a state that holds these arrays of a room, too."""
+        return self._replace(
+            more={**self.more, **{f"{room}.{name}": array for name, array in arrays.items()}}
+        )
 
 
-def write(path: str | os.PathLike[str], contents: Contents) -> None:
+def write(path: str | os.PathLike[str], state: State) -> None:
     """Write a model file whole or not at all: to a temporary file, synced, then renamed.
 
     The checksum is the SHA-256 of the whole file with the digest itself taken as zeros. What
     `read` would refuse is not written: ValueError is raised, and an older file stays as it is.
     """
-    sums = contents.sums
+    sums = state.sums
     header = {
         "sha256": _NO_DIGEST,  # first, so that its place is the first where it could be
         "format": FORMAT,
-        "estimator": contents.estimator,
-        "parameters": contents.parameters,
-        "feature_names": contents.feature_names,
-        "extractor": None if contents.extractor is None else contents.extractor.to_json(),
+        "estimator": state.estimator,
+        "parameters": state.parameters,
+        "feature_names": state.feature_names,
+        "extractor": None if state.extractor is None else state.extractor.to_json(),
         "labels": sums.labels.tolist(),
         "label_type": sums.labels.dtype.str,
         "per_class": sums.per_class,
@@ -70,9 +92,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     try:
         check_labels(header)
         check_numbers(header, tensors)
-        for prefix, more in ((_SELECTION, contents.selection), (_MEMORY, contents.memory)):
-            tensors |= {prefix + name: tensor for name, tensor in more.items()}
-        data = bytearray(safetensors.numpy.save(tensors, metadata))
+        data = bytearray(safetensors.numpy.save({**tensors, **state.more}, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
     except ModelFileError as error:
         raise InvalidInputError(
@@ -84,7 +104,7 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
     write_whole(path, data)
 
 
-def read(path: str | os.PathLike[str]) -> Contents:
+def read(path: str | os.PathLike[str]) -> State:
     """Read a model file; raise ModelFileError if a single byte of it is not as written.
 
     Nor are numbers taken that no teaching could have led to. Nothing is allocated that is much
@@ -95,7 +115,7 @@ def read(path: str | os.PathLike[str]) -> Contents:
             data = _whole(file)
         header = _verified_header(data)
         tensors = safetensors.numpy.load(data)
-        selection, memory = (_taken(tensors, prefix) for prefix in (_SELECTION, _MEMORY))
+        more = {name: tensors.pop(name) for name in sorted(tensors) if "." in name}
         sums = _sums(header, tensors)
         names = header["feature_names"]
         if names is not None:
@@ -103,14 +123,13 @@ def read(path: str | os.PathLike[str]) -> Contents:
             require(all(isinstance(name, str) for name in names), "feature names")
         require(isinstance(header["estimator"], str), "types")
         extractor = header.get("extractor")  # files of the first days have none
-        return Contents(
+        return State(
             header["estimator"],
             header["parameters"],
             sums,
             names,
             None if extractor is None else Identity.from_json(extractor),
-            selection,
-            memory,
+            more,
         )
     except OSError:
         raise
@@ -120,12 +139,6 @@ def read(path: str | os.PathLike[str]) -> Contents:
         raise ModelFileError(
             f"{os.fspath(path)}: not a model file, or damaged ({type(error).__name__})"
         ) from error
-
-
-def _taken(tensors: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """Return the tensors whose names begin with `prefix`, without it, and take them out."""
-    names = sorted(name for name in tensors if name.startswith(prefix))
-    return {name.removeprefix(prefix): tensors.pop(name) for name in names}
 
 
 def _whole(file: BinaryIO) -> bytes:
