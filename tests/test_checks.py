@@ -152,6 +152,14 @@ class Scattered(IncrementalRidgeClassifier):
         super().save(path)
 
 
+class Amnesiac(IncrementalRidgeClassifier):
+    """Comes back with another penalty."""
+
+    @classmethod
+    def from_state(cls, state: Any) -> Any:
+        return super().from_state(state).set_params(penalty=7.0)
+
+
 class Forgetful(IncrementalRidgeClassifier):
     """Leaves a row behind when it is pickled or copied."""
 
@@ -191,6 +199,7 @@ class Contrary(IncrementalRidgeClassifier):
         (HalfDone, "bad_input_changes_nothing", "leaves a trace"),
         (Nosy, "asking_changes_nothing", "asking changed"),
         (Scattered, "saving_and_loading", "different bytes"),
+        (Amnesiac, "saving_and_loading", "what was loaded gives different bytes"),
         (Forgetful, "pickling", "pickled"),
         (Backwards, "classes_are_sorted", "are not"),
         (Miscounting, "classes_are_sorted", "counts"),
