@@ -50,9 +50,9 @@ def test_parameters_may_change_in_mid_stream(
         model.partial_fit(X[i : i + 1], y[i : i + 1])
     model.partial_fit(X[440:], y[440:])
     assert model.n_samples_seen_ == 600
-    assert model.penalty_ in model._candidates().penalties
-    cap = model._selector.cap(model._selection_settings())
-    assert max(map(len, model._selector.held.rows.values()), default=0) <= cap
+    assert model.penalty_ in model.validation_scores_["penalty"]
+    held = np.unique(model.holdout_[1], return_counts=True)[1]
+    assert held.max(initial=0) <= model.holdout_cap
     model.plot_validation().figure.clear()
     np.testing.assert_array_equal(again(model, tmp_path).predict(X), model.predict(X))
     fresh = IncrementalRidgeClassifierCV(**{**before, "penalties": [1.0]}).merge(model)

@@ -48,6 +48,7 @@ def test_rows_forgotten_judge_no_further() -> None:
     model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
     model.predict(X)
     model.partial_fit(X[200:], y[200:])
+    # Work that is not finished is in no file and in no answer: only here is it to be seen.
     begun = model._selector.work
     assert begun is not None
     model.forget(X[:1], y[:1])

@@ -58,7 +58,7 @@ def test_a_failure_while_folding_leaves_the_sums_whole(
     model = IncrementalRidgeClassifier().fit(X, Y)
     for i in range(32):
         model.partial_fit(X[i : i + 1], Y[i : i + 1])
-    model._sums.grams[0].folds = 4  # so that a strip is due to be settled
+    model.to_state().sums.grams[0].folds = 4  # so that a strip is due to be settled
     before = state(copy.deepcopy(model), tmp_path)
 
     def fail(*_: Any) -> None:
