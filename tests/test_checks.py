@@ -22,6 +22,7 @@ MODELS: list[Any] = [
     IncrementalRidgeClassifierCV(validation="progressive"),
     IncrementalRidgeClassifierCV(class_weight="balanced"),
     IncrementalRidgeClassifierCV(rule=None, recodings=0.5),
+    IncrementalRidgeClassifierCV(fit_intercept=False, holdout_cap=5),
 ]
 SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     "recursive": (lambda sums: RecursiveSolver(sums, 2.0, True), False),

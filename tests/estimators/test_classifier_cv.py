@@ -1,6 +1,5 @@
 """Choosing in the stream: the paper's rule to the letter, and the same public face throughout."""
 
-import copy
 import os
 import pickle
 from pathlib import Path
@@ -10,12 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
-import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.selection.schedule import Work
 from newfound.selection.selector import RENEW
@@ -192,58 +189,10 @@ def test_how_a_stream_is_cut_does_not_matter(
     assert held[0] == held[1]
 
 
-@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
-def test_it_is_saved_loaded_copied_and_pickled_as_it_is(
-    parameters: dict[str, Any], tmp_path: Path
-) -> None:
-    X, y = stream(11, n=300)
-    model = IncrementalRidgeClassifierCV(**parameters)
-    for part in np.array_split(np.arange(200), 20):
-        model.partial_fit(X[part], y[part])
-        model.predict(X[:1])
-    first, second = tmp_path / "a.newfound", tmp_path / "b.newfound"
-    model.save(first)
-    loaded = newfound.load(first)
-    loaded.save(second)
-    assert first.read_bytes() == second.read_bytes()
-    assert isinstance(loaded, IncrementalRidgeClassifierCV)
-    for other in (loaded, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert other.penalty_ == model.penalty_
-        np.testing.assert_array_equal(other.recoding_, model.recoding_)
-        np.testing.assert_array_equal(other.predict(X), model.predict(X))
-    # And they go on alike.
-    loaded.partial_fit(X[200:], y[200:])
-    model.partial_fit(X[200:], y[200:])
-    np.testing.assert_array_equal(loaded.class_count_, model.class_count_)
-    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    assert clone(model).get_params() == model.get_params()
-
-
 def contents(model: Any, folder: Path) -> bytes:
     path = folder / "model.newfound"
     model.save(path)
     return path.read_bytes()
-
-
-@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
-def test_forgetting_takes_from_where_it_is(parameters: dict[str, Any]) -> None:
-    X, y = stream(2, n=240)
-    model = IncrementalRidgeClassifierCV(**parameters).fit(X, y)
-    rng = np.random.default_rng(0)
-    gone = rng.permutation(240)[:150]
-    for part in np.array_split(gone, 12):
-        model.forget(X[part], y[part])
-    left = np.setdiff1d(np.arange(240), gone)
-    counts = {t: np.sum(y[left] == t) for t in np.unique(y[left])}
-    assert dict(zip(model.classes_, model.class_count_, strict=True)) == counts
-    held, labels = model.holdout_
-    sums = {t: X[left][y[left] == t].sum(axis=0) for t in counts}
-    for place, t in enumerate(model.classes_):
-        ours = model.to_state().sums.cross[:, place] + held[labels == t].sum(axis=0)
-        np.testing.assert_allclose(ours, sums[t], atol=1e-9)
-    model.forget(X[left], y[left])
-    assert not model.__sklearn_is_fitted__()
-    assert model.partial_fit(X[:3], y[:3]).n_samples_seen_ == 3
 
 
 def test_forgetting_all_that_was_learned_of_a_class_leaves_what_was_held_back() -> None:
