@@ -48,6 +48,14 @@ def recode(masses: Any, recoding: float) -> NDArray[np.float64]:
     return np.array([(masses.sum() / (len(masses) * mass)) ** recoding for mass in masses])
 
 
+def recode_each(masses: Any, recodings: Any) -> NDArray[np.float64]:
+    """One exponent a class: each is raised beside the largest, the first of these if several."""
+    masses, largest = np.asarray(masses, dtype=np.float64), int(np.argmax(masses))
+    common = recode(masses, recodings[largest])[largest]
+    pairs = zip(masses, recodings, strict=True)
+    return np.array([common * (masses[largest] / mass) ** power for mass, power in pairs])
+
+
 def leverage(X: NDArray[Any], penalty: float, fit_intercept: bool, rows: NDArray[Any]) -> Any:
     """x'A^-1 x by inverting the whole system, the unpenalised intercept included."""
     ones = np.ones if fit_intercept else np.zeros

@@ -1,12 +1,16 @@
 """Random labelled streams: any split, any order, labels of any type, duplicates, tiny classes."""
 
+import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+import newfound
 
 LABEL_POOLS: dict[str, NDArray[Any]] = {
     "strings": np.array(["mug", "cup", "a very long label", "Krug", "杯", ""]),
@@ -67,3 +71,17 @@ def assert_same_scores(one: Any, other: Any, X: NDArray[Any], tolerance: float =
     assert first.keys() == second.keys()
     for label, scores in first.items():
         np.testing.assert_allclose(scores, second[label], rtol=tolerance, atol=tolerance)
+
+
+def saved(model: Any) -> bytes:
+    """The bytes of a model's file: all that it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.newfound")
+        return (Path(folder) / "model.newfound").read_bytes()
+
+
+def reloaded(model: Any) -> Any:
+    """The model, saved and loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.newfound")
+        return newfound.load(Path(folder) / "model.newfound")

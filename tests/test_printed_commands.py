@@ -15,6 +15,8 @@ import pytest
 from newfound.cli import app
 from tests.command_line import Done, newfound
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 # Where `newfound` and `python` of this environment are.
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -11,9 +11,12 @@ from tests.command_line import newfound
 
 DATA = os.environ.get("NEWFOUND_DATA")
 CROPS = Path(DATA or "") / "washington-rgbd" / "rgbd-dataset"
-pytestmark = pytest.mark.skipif(
-    not DATA or not CROPS.is_dir(), reason="NEWFOUND_DATA names no folder with washington-rgbd"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not DATA or not CROPS.is_dir(), reason="NEWFOUND_DATA names no folder with washington-rgbd"
+    ),
+]
 
 
 # As the network was tested on ImageNet: an eighth of the image is cut off.

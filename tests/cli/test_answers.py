@@ -51,6 +51,7 @@ def test_in_a_pipe_an_answer_comes_before_the_next_image_is_looked_at(
     assert (done.code, done.out.count("\n")) == (0, 12), done.err
 
 
+@pytest.mark.slow
 def test_data_goes_to_stdout_while_a_bar_is_shown_on_a_terminal(model: Path) -> None:
     program = (
         "import pty, os, subprocess, sys\n"

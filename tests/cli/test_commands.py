@@ -327,6 +327,7 @@ def test_a_network_is_not_taken_for_pixels(model: Path) -> None:
     assert (done.code, "this model was taught vectors of pixels" in done.err) == (1, True)
 
 
+@pytest.mark.slow
 def test_any_label_can_be_drawn_and_printed(world: Path) -> None:
     odd = ["$x^$", os.fsdecode(b"bad\xff"), "☕", "two\nlines"]
     for number, name in enumerate(odd):
@@ -339,6 +340,7 @@ def test_any_label_can_be_drawn_and_printed(world: Path) -> None:
     assert rb"\u2615" in done.stdout
 
 
+@pytest.mark.slow
 def test_closed_streams_are_survived(model: Path) -> None:
     for line, code in (
         (f"predict {model} - <&-", 2),

@@ -14,6 +14,8 @@ from newfound.datasets import folder
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures
 
+pytestmark = pytest.mark.slow
+
 KILLS = 50
 TEACH = ("--extractor", "pixels:size=8", "--save-every", "0", "--quiet")
 

@@ -116,6 +116,7 @@ def test_every_extra_that_is_for_users_can_be_explained() -> None:
         assert advice("it", extra) in str(missing("it", extra))
 
 
+@pytest.mark.slow
 def test_commands_that_look_at_photos_say_which_extra_reads_them(bare: Bare, world: Path) -> None:
     before = (world / "photos.newfound").read_bytes()
     ended = bare.commands(
@@ -155,6 +156,7 @@ def test_each_package_that_the_network_needs_is_named(
         "import newfound; newfound.features.EfficientNetLite0",
     ],
 )
+@pytest.mark.slow
 def test_an_import_that_needs_pillow_says_which_extra_brings_it(
     statement: str, bare: Bare, tmp_path: Path
 ) -> None:
@@ -162,6 +164,7 @@ def test_an_import_that_needs_pillow_says_which_extra_brings_it(
     assert done.err.splitlines()[-1] == f"ModuleNotFoundError: images {advice('PIL', 'vision')}"
 
 
+@pytest.mark.slow
 def test_vectors_need_no_extra(bare: Bare, world: Path) -> None:
     ended = bare.commands(
         ("teach", "again.newfound", "vectors.npz"),
@@ -181,6 +184,7 @@ def test_vectors_need_no_extra(bare: Bare, world: Path) -> None:
         assert done.code == 0, (words, done.err)
 
 
+@pytest.mark.slow
 def test_names_that_need_no_extra_are_there_without(bare: Bare, tmp_path: Path) -> None:
     names = sorted(package.__all__)
     program = f"import newfound; {', '.join(f'newfound.{name}' for name in names)}"
@@ -188,6 +192,7 @@ def test_names_that_need_no_extra_are_there_without(bare: Bare, tmp_path: Path) 
     assert bare.run(program, folder=tmp_path) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_without_a_figure_says_which_extra_draws(bare: Bare, world: Path) -> None:
     figures = f"figures {advice('matplotlib', 'plots')}"
     words = ("evaluate", "vectors.newfound", "vectors.npz", "--plot", "p.png")
@@ -199,6 +204,7 @@ def test_what_cannot_be_without_a_figure_says_which_extra_draws(bare: Bare, worl
     assert done.err.splitlines()[-1] == f"ModuleNotFoundError: {figures}"
 
 
+@pytest.mark.slow
 def test_numbers_come_without_a_figure_which_is_said(bare: Bare, tmp_path: Path) -> None:
     ended = bare.commands(
         ("demo", "--trials", "1", "--json"),

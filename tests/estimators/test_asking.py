@@ -70,10 +70,10 @@ def test_a_question_answered_by_a_schedule_of_its_own_keeps_none() -> None:
     one = IncrementalRidgeClassifierCV().fit(X[:400], y[:400])
     two = IncrementalRidgeClassifierCV().fit(X[400:800], y[400:800])
     merged = one.merge(two)  # which has no schedule until it learns again
-    assert merged._selector.schedule is None
+    assert "occasion" not in merged.to_state().kept_by("selection")
     first, again = merged.recoding_, merged.recoding_
     np.testing.assert_array_equal(first, again)
-    assert merged._selector.schedule is None
+    assert "occasion" not in merged.to_state().kept_by("selection")
 
 
 @pytest.mark.parametrize("model", VARIANTS[2:], ids=str)

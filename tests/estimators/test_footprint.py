@@ -9,6 +9,8 @@ import pytest
 
 from newfound import IncrementalRidgeClassifier
 
+pytestmark = pytest.mark.slow
+
 WIDTH, CLASSES = 32, 5
 
 

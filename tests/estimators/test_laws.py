@@ -55,29 +55,6 @@ def test_any_split_gives_the_closed_form(
     np.testing.assert_allclose(model.intercept_, b * factors, atol=tolerance * scale * 10)
 
 
-@given(streams(), st.randoms(use_true_random=False), PENALTIES, WEIGHTS)
-def test_order_does_not_matter(
-    stream: Stream, random: Any, penalty: float, kind: str | None
-) -> None:
-    class_weight, _ = weight_for(kind, stream.y)
-    order = list(range(len(stream)))
-    random.shuffle(order)
-    shuffled = Stream(stream.X[order], stream.y[order], stream.cuts)
-    one = taught(stream, penalty=penalty, class_weight=class_weight)
-    other = taught(shuffled, penalty=penalty, class_weight=class_weight)
-    assert_same_scores(one, other, stream.X, 1e-8 if stream.X.dtype == np.float64 else 1e-4)
-
-
-@given(streams(), PENALTIES, WEIGHTS)
-def test_partial_fit_equals_fit(stream: Stream, penalty: float, kind: str | None) -> None:
-    class_weight, _ = weight_for(kind, stream.y)
-    one = taught(stream, penalty=penalty, class_weight=class_weight)
-    other = IncrementalRidgeClassifier(penalty=penalty, class_weight=class_weight)
-    other.fit(stream.X, stream.y)
-    assert other.classes_.tolist() == sorted(one.classes_.tolist())
-    assert_same_scores(one, other, stream.X, 1e-8 if stream.X.dtype == np.float64 else 1e-4)
-
-
 @given(streams(dtype=np.float64, min_rows=3), st.booleans())
 def test_without_recoding_the_scores_are_those_of_sklearn_ridge(
     stream: Stream, intercept: bool
@@ -103,18 +80,6 @@ def test_balanced_scores_are_those_of_weighted_sklearn_ridge(
         np.testing.assert_allclose(scores, expected[:, place], atol=1e-8)
 
 
-@given(streams(), st.booleans(), WEIGHTS)
-def test_a_class_added_later_equals_one_known_from_the_start(
-    stream: Stream, intercept: bool, kind: str | None
-) -> None:
-    class_weight, _ = weight_for(kind, stream.y)
-    one = taught(stream, fit_intercept=intercept, class_weight=class_weight)
-    other = IncrementalRidgeClassifier(fit_intercept=intercept, class_weight=class_weight)
-    for X, y in stream.parts():
-        other.partial_fit(X, y, classes=np.unique(stream.y))
-    assert_same_scores(one, other, stream.X, 1e-8 if stream.X.dtype == np.float64 else 1e-4)
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 6), RECODINGS)
 def test_equal_counts_make_recoding_the_identity(
     seed: int, classes: int, each: int, recoding: float
@@ -133,55 +98,6 @@ def test_balanced_leaves_recoding_nothing_to_do(stream: Stream, recoding: float)
     model = taught(stream, class_weight="balanced", recoding=0.0)
     plain = model.coef_
     np.testing.assert_array_equal(model.set_params(recoding=recoding).coef_, plain)
-
-
-@given(streams(dtype=np.float64), streams(dtype=np.float64), st.booleans(), WEIGHTS)
-def test_forget_undoes_partial_fit(
-    stream: Stream, passing: Stream, intercept: bool, kind: str | None
-) -> None:
-    rng = np.random.default_rng(0)
-    extra = rng.normal(size=(len(passing), stream.X.shape[1]))
-    labels = rng.choice(np.unique(stream.y), len(extra))
-    class_weight, _ = weight_for(kind, stream.y)
-    untouched = taught(stream, fit_intercept=intercept, class_weight=class_weight)
-    model = taught(stream, fit_intercept=intercept, class_weight=class_weight)
-    model.partial_fit(extra, labels)
-    for row, label in zip(extra[::-1], labels[::-1], strict=True):
-        model.forget(row[None], [label])
-    assert model.class_count_.tolist() == untouched.class_count_.tolist()
-    assert_same_scores(model, untouched, stream.X)
-
-
-@given(streams(min_rows=2), st.data(), WEIGHTS, st.booleans())
-def test_forgetting_any_part_equals_never_having_taught_it(
-    stream: Stream, data: st.DataObject, kind: str | None, intercept: bool
-) -> None:
-    gone = np.array(data.draw(st.lists(st.booleans(), min_size=len(stream), max_size=len(stream))))
-    if not gone.any() or gone.all():
-        gone[0], gone[-1] = True, False
-    class_weight, _ = weight_for(kind, stream.y)
-    model = taught(stream, class_weight=class_weight, fit_intercept=intercept)
-    model.forget(stream.X[gone], stream.y[gone])
-    other = IncrementalRidgeClassifier(class_weight=class_weight, fit_intercept=intercept)
-    other.fit(stream.X[~gone], stream.y[~gone])
-    assert_same_scores(model, other, stream.X, 1e-8 if stream.X.dtype == np.float64 else 1e-4)
-
-
-@given(streams(min_rows=2), st.data(), WEIGHTS)
-def test_merging_equals_teaching_one_model_everything(
-    stream: Stream, data: st.DataObject, kind: str | None
-) -> None:
-    cut = data.draw(st.integers(1, len(stream) - 1))
-    class_weight, _ = weight_for(kind, stream.y)
-    whole = taught(stream, class_weight=class_weight)
-    one, two = (
-        IncrementalRidgeClassifier(class_weight=class_weight).fit(stream.X[part], stream.y[part])
-        for part in (slice(cut), slice(cut, None))
-    )
-    tolerance = 1e-8 if stream.X.dtype == np.float64 else 1e-4
-    backwards = IncrementalRidgeClassifier(class_weight=class_weight).merge(two).merge(one)
-    assert_same_scores(one.merge(two), whole, stream.X, tolerance)
-    assert_same_scores(backwards, whole, stream.X, tolerance)
 
 
 @given(streams(dtype=np.float64), st.booleans(), PENALTIES)

@@ -134,7 +134,7 @@ def test_what_went_through_the_sums_is_saved_with_them(class_weight: Any, tmp_pa
     loaded = newfound.load(tmp_path / "one")
     loaded.save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    ours, theirs = model._sums.grams, loaded._sums.grams
+    ours, theirs = model.to_state().sums.grams, loaded.to_state().sums.grams
     assert [gram.peak for gram in ours] == [gram.peak for gram in theirs]
     for label in y[:4]:
         loaded.forget(zeros[:1], [label])

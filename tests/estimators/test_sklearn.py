@@ -36,6 +36,7 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
     assert len(done) > 50
 
 
+@pytest.mark.slow
 def test_check_estimator_passes_with_nothing_skipped() -> None:
     script = (
         "import warnings; warnings.simplefilter('ignore')\n"
@@ -61,6 +62,7 @@ class Untagged(IncrementalRidgeClassifier):
         return tags
 
 
+@pytest.mark.slow
 def test_without_an_intercept_one_check_cannot_pass_and_only_that_one_is_waived() -> None:
     """Scores through the origin cannot favour one class on both sides of it.
 

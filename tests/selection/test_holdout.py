@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_any_split_holds_back_the_same_and_loses_nothing(
         assert len(rows) == min(cap, len(offered))
 
 
+@pytest.mark.slow
 def test_every_row_offered_is_equally_likely_to_be_held() -> None:
     times = np.zeros(60)
     for seed in range(3000):
@@ -65,6 +67,7 @@ def test_a_plan_changes_nothing_until_it_is_carried_out() -> None:
     assert before == ([row.tolist() for row in held.rows["a"]], held.shown, held.offered)
 
 
+@pytest.mark.slow
 def test_merging_keeps_a_fair_sample_and_returns_the_rest() -> None:
     times = np.zeros(40)
     for seed in range(2000):

@@ -13,9 +13,12 @@ from tests import oracles
 
 ROWS, WIDTH, CLASSES, PENALTY = 100_000, 64, 10, 1e-3
 
-pytestmark = pytest.mark.skipif(
-    bool(np.finfo(oracles.Extended).eps > 1e-18), reason="numpy has no extended precision here"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        bool(np.finfo(oracles.Extended).eps > 1e-18), reason="numpy has no extended precision here"
+    ),
+]
 
 
 class Problem(NamedTuple):

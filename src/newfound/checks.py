@@ -1,0 +1,743 @@
+"""Laws that every model and every solver of this package keeps, to be run on those of your own.
+
+Each check teaches copies of what it is given and raises AssertionError, saying which law was
+broken, where a copy behaves otherwise. None needs pytest.
+
+>>> from newfound import IncrementalRidgeClassifier
+>>> check_model(IncrementalRidgeClassifier(class_weight="balanced"))
+"""
+
+import copy
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.estimators.loading import load
+from newfound.solvers.cholesky import solve
+from newfound.storage.format import read
+from newfound.sums.sums import Sums
+
+# How far numbers that mathematics says are equal may differ, beside the largest of them.
+TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
+
+
+class Solver(Protocol):
+    """What answers from sums: weights, intercept and leverage, kept current or rebuilt."""
+
+    penalty: float
+    fit_intercept: bool
+
+    @property
+    def masses(self) -> Floats:
+        """What each class weighs in the sums, shape (T,)."""
+
+    @property
+    def weights(self) -> Floats:
+        """Weights, shape (d, T), not recoded."""
+
+    @property
+    def intercept(self) -> Floats:
+        """Intercepts, shape (T,), not recoded."""
+
+    def leverage(self, X: Rows) -> Floats:
+        """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
+
+    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
+        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do."""
+
+    def forget(self, X: Rows, index: Index) -> None:
+        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do."""
+
+    def drop(self, places: Index) -> None:
+        """Take out the columns of classes that have no examples left."""
+
+    def discard(self) -> None:
+        """Throw away all that is derived; the next question rebuilds it from the sums."""
+
+
+def small_stream(dtype: Any = np.float64, seed: int = 0) -> tuple[Rows, Labels]:
+    """Return rows (60, 5) and labels (60,) that are hard enough to tell right from wrong.
+
+    Four uneven classes that do not come in the order of their names, the rarest with two examples;
+    features far from zero, some rows twice.
+
+    Parameters
+    ----------
+    dtype : dtype, default=float64
+    seed : int, default=0
+
+    Returns
+    -------
+    X : ndarray of shape (60, 5)
+    y : ndarray of shape (60,)
+
+    Examples
+    --------
+    >>> X, y = small_stream()
+    >>> [f"{label}: {np.sum(y == label)}" for label in np.unique(y)]
+    ['ball: 2', 'cup: 18', 'jug: 29', 'mug: 11']
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(["mug", "jug", "cup", "ball"], [11, 29, 18, 2]))
+    X = rng.normal(size=(60, 5)) + np.eye(4, 5)[np.unique(y, return_inverse=True)[1]] + 3
+    for label in ("mug", "jug"):  # two examples that are the same
+        one, other = np.flatnonzero(y == label)[:2]
+        X[other] = X[one]
+    return X.astype(dtype), y
+
+
+def check_model(model: Any, X: Any = None, y: Any = None) -> None:
+    """Run all checks of models.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+        Of whatever subclass and parameters; it is cloned, and not changed.
+    X, y : array-like of shape (m, d) and (m,), optional
+        Rows and labels, of three classes or more, to be taught; by default `small_stream()`.
+
+    Raises
+    ------
+    AssertionError
+        If the model breaks one of the laws.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_model(IncrementalRidgeClassifier(fit_intercept=False))
+    """
+    for check in MODEL_CHECKS:
+        check(model, X, y)
+
+
+def check_splitting_does_not_matter(model: Any, X: Any = None, y: Any = None) -> None:
+    """One call that learns everything equals many that learn a part each.
+
+    A model that chooses its parameters chooses at other moments then: of one that has a `penalty_`,
+    only classes and counts are compared.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If the two score differently.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_splitting_does_not_matter(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    whole, parts, rows = clone(model).fit(X, y), clone(model), clone(model)
+    for part in np.array_split(np.arange(len(X)), 5):
+        parts.partial_fit(X[part], y[part])
+    for place in range(len(X)):
+        rows.partial_fit(X[place : place + 1], y[place : place + 1])
+    _assert_alike(whole, parts, X, "fit and partial_fit", chosen_anew=True)
+    _assert_alike(whole, rows, X, "fit and single rows", chosen_anew=True)
+
+
+def check_order_does_not_matter(model: Any, X: Any = None, y: Any = None) -> None:
+    """The same rows in another order make the same model.
+
+    A model that chooses its parameters holds other rows back then: of one that has a `penalty_`,
+    only classes and counts are compared.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If another order gives other scores.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_order_does_not_matter(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    there, back, mixed = clone(model), clone(model), clone(model)
+    shuffled = np.random.default_rng(0).permutation(len(X))
+    for part in np.array_split(np.arange(len(X)), 4):
+        there.partial_fit(X[part], y[part])
+        back.partial_fit(X[::-1][part], y[::-1][part])
+        mixed.partial_fit(X[shuffled[part]], y[shuffled[part]])
+    _assert_alike(there, back, X, "a stream and the same backwards", chosen_anew=True)
+    _assert_alike(there, mixed, X, "a stream and the same shuffled", chosen_anew=True)
+
+
+def check_forgetting_undoes_learning(model: Any, X: Any = None, y: Any = None) -> None:
+    """What was taught and forgotten leaves no trace, and a class without examples is gone.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If a trace is left.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_forgetting_undoes_learning(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    stays = y != y[-1]
+    never, taught = clone(model).fit(X[stays], y[stays]), clone(model).fit(X[stays], y[stays])
+    taught.partial_fit(X[~stays], y[~stays])
+    for row, label in _one_by_one(X[~stays], y[~stays]):
+        taught.forget(row, label)
+    _assert_alike(never, taught, X, "never taught and taught and forgotten")
+    taught.forget(X[stays], y[stays])
+    try:
+        taught.predict(X)
+    except NotFittedError:
+        return
+    raise AssertionError("what has forgotten everything still answers")
+
+
+def check_merging_is_the_union(model: Any, X: Any = None, y: Any = None) -> None:
+    """Two models merged are one that was taught both streams; the other is not changed.
+
+    Of a model that chooses its parameters only classes and counts are compared: see
+    `check_order_does_not_matter`.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If the merged model is another one.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_merging_is_the_union(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    first = y == y[0]
+    first[len(first) // 2 :] = True  # so that each knows a class that the other does not
+    first &= y != y[-1]
+    one, other = (clone(model).fit(X[part], y[part]) for part in (first, ~first))
+    before = _saved(other)
+    both, reverse = copy.deepcopy(one).merge(other), clone(model).merge(other).merge(one)
+    whole = clone(model).fit(X, y)
+    _assert_alike(whole, both, X, "one model and two merged", chosen_anew=True)
+    _assert_alike(whole, reverse, X, "one model and two merged", chosen_anew=True)
+    assert _saved(other) == before, "merging changed the other model"
+
+
+def check_a_late_class_is_as_good_as_an_early_one(model: Any, X: Any = None, y: Any = None) -> None:
+    """A class that comes last equals the same announced from the start.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If the late class scores differently, or one that was announced is predicted untaught.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_a_late_class_is_as_good_as_an_early_one(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    late = np.unique(y)[-1]
+    order = np.argsort(y == late, kind="stable")
+    X, y = X[order], y[order]
+    surprised, announced = clone(model), clone(model)
+    for part in np.array_split(np.arange(len(X)), 6):
+        surprised.partial_fit(X[part], y[part])
+        announced.partial_fit(X[part], y[part], classes=np.unique(y))
+        untaught = late not in y[: part[-1] + 1].tolist()
+        assert not (untaught and late in announced.predict(X)), "predicts a class never taught"
+    _assert_alike(surprised, announced, X, "a late class and one announced")
+
+
+def check_bad_input_changes_nothing(model: Any, X: Any = None, y: Any = None) -> None:
+    """What cannot be learned or forgotten raises ValueError and leaves the model as it was.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If nonsense is taken, or leaves a trace.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_bad_input_changes_nothing(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    taught = clone(model).fit(X, y)
+    before, answers = _saved(taught), _answers(taught, X)
+    for what, refused in _nonsense(taught, X, y):
+        words = None
+        try:
+            refused()
+        except (ValueError, TypeError) as error:
+            words = str(error)
+        assert words is not None, f"{what} is not refused"
+        assert words.strip(), f"{what} is refused without a word"
+        assert _saved(taught) == before, f"{what} is refused, but leaves a trace in what is saved"
+    _assert_close(answers, _answers(taught, X), "before and after what was refused", X.dtype)
+
+
+def check_asking_changes_nothing(model: Any, X: Any = None, y: Any = None) -> None:
+    """What a model answers later does not depend on what it was asked before.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If a question leaves a trace.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_asking_changes_nothing(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    silent, asked = clone(model), clone(model)
+    for part in np.array_split(np.arange(len(X)), 6):
+        silent.partial_fit(X[part], y[part])
+        asked.partial_fit(X[part], y[part])
+        before = _saved(asked)
+        for question in ("predict", "decision_function", "predict_proba", "novelty"):
+            getattr(asked, question)(X)
+        repr(asked), asked.coef_, asked.intercept_, asked.class_count_
+        assert _saved(asked) == before, "asking changed what is saved"
+    _assert_alike(silent, asked, X, "never asked and asked all the time")
+
+
+def check_saving_and_loading(model: Any, X: Any = None, y: Any = None) -> None:
+    """A saved model comes back as it was, goes on alike, and is saved as the same bytes.
+
+    `newfound.load` reads the package's own models; others are read by their `from_state`.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If what comes back is another model.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_saving_and_loading(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    taught = clone(model).fit(X[: len(X) // 2], y[: len(X) // 2])
+    saved = _saved(taught)
+    assert _saved(copy.deepcopy(taught)) == saved, "saving twice gives different bytes"
+    loaded = _loaded(type(taught), saved)
+    assert type(loaded) is type(taught), f"a {type(loaded).__name__} comes back"
+    assert _saved(loaded) == saved, "saving what was loaded gives different bytes"
+    _assert_same_and_going_on(taught, loaded, X, y, "saved and loaded")
+
+
+def check_pickling(model: Any, X: Any = None, y: Any = None) -> None:
+    """A model that was pickled or copied is as it was and goes on alike; a clone is untaught.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If what comes back is another model.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_pickling(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    taught = clone(model).fit(X[: len(X) // 2], y[: len(X) // 2])
+    others = {"pickled": pickle.loads(pickle.dumps(taught)), "copied": copy.deepcopy(taught)}
+    for what, other in others.items():
+        _assert_same_and_going_on(copy.deepcopy(taught), other, X, y, what)
+    assert not clone(taught).__sklearn_is_fitted__(), "a clone has been taught"
+
+
+def check_classes_are_sorted(model: Any, X: Any = None, y: Any = None) -> None:
+    """Classes are sorted whenever they come, and all that is listed by class follows them.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If classes are not sorted, or counts, scores or answers belong to others.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_classes_are_sorted(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    taught = clone(model)
+    for place, (row, label) in enumerate(_one_by_one(X, y), start=1):
+        taught.partial_fit(row, label)
+        if place in (1, 2, len(X) // 3, len(X)):
+            _assert_in_order(taught, X, y[:place])
+
+
+def check_solver(
+    make: Callable[[Sums], Solver],
+    per_class: bool = False,
+    X: Any = None,
+    y: Any = None,
+) -> None:
+    """Run all checks of solvers.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new solver on the sums it is given.
+    per_class : bool, default=False
+        Whether the solver needs sums that are held per class.
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If the solver breaks one of the laws.
+
+    Examples
+    --------
+    >>> from newfound.solvers.recursive import RecursiveSolver
+    >>> check_solver(lambda sums: RecursiveSolver(sums, penalty=2.0, fit_intercept=True))
+    """
+    for check in SOLVER_CHECKS:
+        check(make, per_class, X, y)
+
+
+def check_solver_equals_cholesky(
+    make: Callable[[Sums], Solver],
+    per_class: bool = False,
+    X: Any = None,
+    y: Any = None,
+) -> None:
+    """After every row and every batch, a solver answers as a factorisation from scratch would.
+
+    The weight of an example is what the solver's `masses` say: mass over count of its class.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new solver on the sums it is given.
+    per_class : bool, default=False
+        Whether the solver needs sums that are held per class.
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If weights, intercept or leverage are others.
+
+    Examples
+    --------
+    >>> from newfound.solvers.weighted import RebalancedSolver
+    >>> check_solver_equals_cholesky(
+    ...     lambda sums: RebalancedSolver(sums, 2.0, True, "balanced"), per_class=True
+    ... )
+    """
+    X, y = _stream(X, y)
+    learner = _Learner(make, X, y, per_class)
+    third = len(X) // 3
+    for place in range(third):
+        learner.learn(np.array([place]))
+    learner.learn(np.arange(third, len(X)))
+    learner.learn(np.arange(3))  # once more: a batch that is small beside the features
+
+
+def check_solver_forgets(
+    make: Callable[[Sums], Solver],
+    per_class: bool = False,
+    X: Any = None,
+    y: Any = None,
+) -> None:
+    """After rows, or all rows of a class, were taken out, a solver answers as without them.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new solver on the sums it is given.
+    per_class : bool, default=False
+        Whether the solver needs sums that are held per class.
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If the solver answers otherwise.
+
+    Examples
+    --------
+    >>> from newfound.solvers.recursive import RecursiveSolver
+    >>> check_solver_forgets(lambda sums: RecursiveSolver(sums, 2.0, fit_intercept=False))
+    """
+    X, y = _stream(X, y)
+    learner = _Learner(make, X, y, per_class)
+    learner.learn(np.arange(len(X)))
+    for place in range(3):
+        learner.forget(np.array([place]))
+    learner.forget(np.arange(3, 6))
+    labels, counts = np.unique(y, return_counts=True)
+    rarest, commonest = (
+        np.flatnonzero(y == labels[place]) for place in np.argsort(counts)[[0, -1]]
+    )
+    for place in np.setdiff1d(rarest, np.arange(6)):  # until its column is gone
+        learner.forget(np.array([place]))
+    learner.forget(np.setdiff1d(commonest, np.arange(6)))
+    learner.learn(np.arange(6))
+
+
+def check_solver_can_be_discarded(
+    make: Callable[[Sums], Solver],
+    per_class: bool = False,
+    X: Any = None,
+    y: Any = None,
+) -> None:
+    """All that a solver holds is derived: thrown away at any moment, it comes back from the sums.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new solver on the sums it is given.
+    per_class : bool, default=False
+        Whether the solver needs sums that are held per class.
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If the solver answers otherwise afterwards.
+
+    Examples
+    --------
+    >>> from newfound.solvers.recursive import RecursiveSolver
+    >>> check_solver_can_be_discarded(lambda sums: RecursiveSolver(sums, 2.0, True))
+    """
+    X, y = _stream(X, y)
+    learner = _Learner(make, X, y, per_class)
+    for part in np.array_split(np.arange(len(X)), 5):
+        learner.learn(part)
+        learner.solver.discard()
+        learner.compare("after all was discarded")
+        learner.solver.discard()  # now with rows to come before the next question
+
+
+MODEL_CHECKS: tuple[Callable[..., None], ...] = (
+    check_splitting_does_not_matter,
+    check_order_does_not_matter,
+    check_forgetting_undoes_learning,
+    check_merging_is_the_union,
+    check_a_late_class_is_as_good_as_an_early_one,
+    check_bad_input_changes_nothing,
+    check_asking_changes_nothing,
+    check_saving_and_loading,
+    check_pickling,
+    check_classes_are_sorted,
+)
+SOLVER_CHECKS: tuple[Callable[..., None], ...] = (
+    check_solver_equals_cholesky,
+    check_solver_forgets,
+    check_solver_can_be_discarded,
+)
+
+
+class _Learner:
+    """A solver with its sums, and the rows that both were taught, to compare the two."""
+
+    def __init__(self, make: Callable[[Sums], Solver], X: Rows, y: Labels, per_class: bool) -> None:
+        self.X, self.y = X, y
+        self.sums = Sums(X.shape[1], per_class)
+        self.solver = make(self.sums)
+        self.taught: list[int] = []
+
+    def learn(self, places: Index) -> None:
+        rows = self.X[places]
+        index, labels = self.sums.locate(self.y[places])
+        self.solver.learn(rows, index, labels)
+        self.sums.add(rows, index, labels)
+        self.taught += places.tolist()
+        self.compare(f"after {len(places)} rows were learned")
+
+    def forget(self, places: Index) -> None:
+        rows = self.X[places]
+        index, _ = self.sums.locate(self.y[places])
+        remove = self.sums.prepare_removal(rows, index)
+        self.solver.forget(rows, index)
+        self.solver.drop(remove())
+        for place in places.tolist():
+            self.taught.remove(place)
+        self.compare(f"after {len(places)} rows were forgotten")
+
+    def compare(self, when: str) -> None:
+        """Assert that the solver answers as one that has nothing but the rows."""
+        solver, places = self.solver, np.array(self.taught)
+        X, index = self.X[places].astype(np.float64), self.sums.locate(self.y[places])[0]
+        counts: Counts = np.bincount(index, minlength=self.sums.n_classes)
+        weight = solver.masses / counts
+        targets = np.eye(len(counts))[index] * weight[index, None]
+        gram = np.asfortranarray(X.T @ (X * weight[index, None]))
+        direct = solve(gram, X.T @ targets, solver.masses, solver.penalty, solver.fit_intercept)
+        half = np.linalg.solve(np.tril(direct.factor), (self.X - direct.mean).T)
+        leverage = (half**2).sum(axis=0) + solver.fit_intercept / solver.masses.sum()
+        for name, found, expected in (
+            ("weights", solver.weights, direct.weights),
+            ("intercept", solver.intercept, direct.intercept),
+            ("leverage", solver.leverage(self.X), leverage),
+        ):
+            what = f"{name} from scratch and from the solver, {when}"
+            _assert_close(expected, found, what, self.X.dtype)
+
+
+def _stream(X: Any, y: Any) -> tuple[Any, Any]:
+    if X is None or y is None:
+        return small_stream()
+    rows, labels = np.asarray(X), np.asarray(y)
+    assert len(rows) == len(labels) >= 12, "checks need a dozen rows, with a label each"
+    assert len(np.unique(labels)) > 2, "checks need three classes"
+    return rows, labels
+
+
+def _one_by_one(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
+    for place in range(len(X)):
+        yield X[place : place + 1], y[place : place + 1]
+
+
+def _answers(model: Any, X: Any) -> NDArray[np.float64]:
+    scores: NDArray[np.float64] = model.scores(X).astype(np.float64)
+    return scores
+
+
+def _assert_close(one: Any, other: Any, what: str, dtype: Any) -> None:
+    assert one.shape == other.shape, f"{what}: shapes {one.shape} and {other.shape}"
+    finite = np.isfinite(one)
+    assert (finite == np.isfinite(other)).all(), f"{what}: infinite in different places"
+    far = np.abs(one[finite] - other[finite]).max(initial=0.0)
+    scale = max(1.0, np.abs(one[finite]).max(initial=0.0))
+    limit = TOLERANCE.get(np.dtype(dtype), TOLERANCE[np.dtype(np.float64)])
+    assert far <= limit * scale, f"{what}: {far:.1e} apart, beside numbers up to {scale:.1e}"
+
+
+def _assert_alike(one: Any, other: Any, X: Any, what: str, chosen_anew: bool = False) -> None:
+    """Two models know the same and, unless each chose its parameters, score alike."""
+    assert one.classes_.tolist() == other.classes_.tolist(), f"{what}: other classes"
+    assert one.class_count_.tolist() == other.class_count_.tolist(), f"{what}: other counts"
+    if hasattr(one, "penalty_"):
+        if chosen_anew:
+            return
+        one, other = (copy.deepcopy(model).reconsider() for model in (one, other))
+    _assert_close(_answers(one, X), _answers(other, X), f"{what}: scores", X.dtype)
+
+
+def _assert_same_and_going_on(one: Any, other: Any, X: Any, y: Any, what: str) -> None:
+    _assert_alike(one, other, X, what)
+    for model in (one, other):
+        model.partial_fit(X[len(X) // 2 :], y[len(X) // 2 :]).forget(X[:2], y[:2])
+    _assert_alike(one, other, X, f"{what}, and taught more")
+
+
+def _assert_in_order(model: Any, X: Any, y: Any) -> None:
+    """Classes are sorted, and all that is listed by class, after `y` was taught, follows them."""
+    labels, counts = np.unique(y, return_counts=True)
+    assert model.classes_.tolist() == labels.tolist(), f"{model.classes_} are not {labels}"
+    assert model.class_count_.tolist() == counts.tolist(), "counts are not those of the classes"
+    assert model.n_samples_seen_ == len(y), f"{len(y)} rows taught, {model.n_samples_seen_} seen"
+    proba, scores = model.predict_proba(X), _answers(model, X)
+    assert proba.shape == (len(X), len(labels)), "probabilities are not one a class"
+    assert np.allclose(proba.sum(axis=1), 1), "probabilities do not add up to one"
+    best = labels[scores.argmax(axis=1)]
+    assert (model.predict(X) == best).all(), "predicts not the class of the highest score"
+    decision = scores[:, 1] - scores[:, 0] if len(labels) == 2 else scores
+    assert (model.decision_function(X) == decision).all(), "decides by something else than scores"
+
+
+def _nonsense(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield what no model takes: its name, and a call that should raise."""
+    row, label = X[:1], y[:1]
+    learned: dict[str, tuple[Any, Any]] = {
+        "NaN": (row * np.nan, label),
+        "infinity": (row * np.inf, label),
+        "a value whose square overflows": (row.astype(np.float64) * 0 + 1e300, label),
+        "a row of another width": (np.hstack([row, row]), label),
+        "more rows than labels": (X[:2], label),
+        "no rows": (X[:0], y[:0]),
+        "a row without its brackets": (X[0], label),
+        "words for numbers": (np.full(row.shape, "mug"), label),
+        "no label": (row, [None]),
+        "a broken number as a label": (row, [0.5]),
+        "a label of another type": (row, [True]),
+    }
+    for what, (rows, labels) in learned.items():
+        yield f"partial_fit of {what}", partial(model.partial_fit, rows, labels)
+        yield f"forget of {what}", partial(model.forget, rows, labels)
+    unknown = f"{y[0]}?" if np.asarray(y).dtype.kind == "U" else 10**6
+    many = np.repeat(row, len(X) + 1, axis=0)
+    yield "forgetting an unknown class", lambda: model.forget(row, [unknown])
+    yield "forgetting more than was taught", lambda: model.forget(many, np.repeat(label, len(many)))
+    yield "forgetting what was not taught", lambda: model.forget(1e3 + 1e3 * row, label)
+    yield "renaming an unknown class", lambda: model.rename_class(unknown, label[0])
+    yield "merging another width", lambda: model.merge(clone(model).fit(X[:, 1:], y))
+
+
+def _saved(model: Any) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.newfound")
+        return (Path(folder) / "model.newfound").read_bytes()
+
+
+def _loaded(kind: Any, data: bytes) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.newfound"
+        path.write_bytes(data)
+        return (
+            load(path) if kind.__module__.startswith("newfound.") else kind.from_state(read(path))
+        )

@@ -1,0 +1,81 @@
+"""Parameters of what chooses in the stream may change in the middle of it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import newfound
+from newfound import IncrementalRidgeClassifierCV
+
+
+def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+
+
+def again(model: Any, folder: Path) -> Any:
+    model.save(folder / "model.newfound")
+    return newfound.load(folder / "model.newfound")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recodings": (0.0, 0.5, 1.0)},
+        {"penalties": [1.0]},
+        {"penalties": [1e5, 1e9]},
+        {"fit_intercept": False},
+        {"holdout_cap": 2},
+        {"validation": "holdout"},
+        {"validation": "progressive"},
+        {"rule": "paper"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("before", [{}, {"validation": "progressive", "rule": "paper"}], ids=str)
+def test_parameters_may_change_in_mid_stream(
+    before: dict[str, Any], change: dict[str, Any], tmp_path: Path
+) -> None:
+    X, y = stream()
+    model = IncrementalRidgeClassifierCV(**before).partial_fit(X[:200], y[:200])
+    model.predict(X)
+    model.partial_fit(X[200:400], y[200:400])
+    model.set_params(**change)
+    scores = model.validation_scores_
+    assert len({len(column) for column in scores.values()}) == 1
+    for i in range(400, 440):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    model.partial_fit(X[440:], y[440:])
+    assert model.n_samples_seen_ == 600
+    assert model.penalty_ in model.validation_scores_["penalty"]
+    held = np.unique(model.holdout_[1], return_counts=True)[1]
+    assert held.max(initial=0) <= model.holdout_cap
+    model.plot_validation().figure.clear()
+    np.testing.assert_array_equal(again(model, tmp_path).predict(X), model.predict(X))
+    fresh = IncrementalRidgeClassifierCV(**{**before, "penalties": [1.0]}).merge(model)
+    assert fresh.n_samples_seen_ == 600
+    fresh.predict(X)
+
+
+def test_a_seed_changed_in_mid_stream_counts_before_and_after_saving(tmp_path: Path) -> None:
+    X, y = stream()
+    one = IncrementalRidgeClassifierCV(holdout_cap=3).partial_fit(X[:300], y[:300])
+    other = again(one, tmp_path)
+    for model in (one, other):
+        model.set_params(random_state=5).partial_fit(X[300:], y[300:])
+    for held, same in zip(one.holdout_, other.holdout_, strict=True):
+        np.testing.assert_array_equal(held, same)
+    np.testing.assert_array_equal(one.class_count_, other.class_count_)
+
+
+RNG = np.random.default_rng(0)
+
+
+def test_candidates_are_boundedly_many() -> None:
+    X, y = RNG.normal(size=(20, 2)), ["a", "b"] * 10
+    model = IncrementalRidgeClassifierCV(penalties=np.linspace(1, 2, 1001), recodings=0.5)
+    with pytest.raises(ValueError, match="1001 penalties times 1 recodings are more candidates"):
+        model.fit(X, y)

@@ -1,0 +1,193 @@
+"""Any sequence of lessons: at every step the model is the closed form of a plain list of rows."""
+
+from collections import Counter
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from tests import oracles
+from tests.streams import reloaded, saved
+
+WIDTH = 4
+LABELS = ["mug", "cup", "a jug", "Krug", "杯"]
+QUESTIONS = np.random.default_rng(99).normal(size=(7, WIDTH))
+LESSONS = st.tuples(
+    st.integers(0, 2**16), st.lists(st.sampled_from(LABELS), min_size=1, max_size=12)
+)
+
+
+class Lessons(RuleBasedStateMachine):
+    """Teaches a model, and keeps a list of what it was taught."""
+
+    # taught: every row taught and not forgotten, with its label.
+
+    start: ClassVar[Any] = IncrementalRidgeClassifier(penalty=0.5)
+    dtype: ClassVar[Any] = np.float64
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = self.fresh()
+        self.taught: list[tuple[tuple[float, ...], str]] = []
+
+    def fresh(self) -> Any:
+        return type(self.start)(**self.start.get_params())
+
+    def lesson(self, drawn: tuple[int, list[str]]) -> tuple[NDArray[Any], list[str]]:
+        """Rows of a few values each, so that the same ones come again."""
+        seed, labels = drawn
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(-3, 4, (len(labels), WIDTH)) / 2 * rng.choice([1, 1, 1, 8])
+        return rows.astype(self.dtype), labels
+
+    def rows_and_labels(self, of: list[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        rows = np.array([row for row, _ in of], dtype=self.dtype).reshape(-1, WIDTH)
+        return rows, np.array([label for _, label in of])
+
+    def note(self, rows: NDArray[Any], labels: list[str]) -> None:
+        self.taught += zip(map(tuple, rows.tolist()), labels, strict=True)
+
+    @rule(drawn=LESSONS, in_one=st.booleans())
+    def learn(self, drawn: Any, in_one: bool) -> None:
+        rows, labels = self.lesson(drawn)
+        for part in np.array_split(np.arange(len(rows)), 1 if in_one else len(rows)):
+            self.model.partial_fit(rows[part], [labels[place] for place in part])
+        self.note(rows, labels)
+
+    @rule(drawn=LESSONS)
+    def store(self, drawn: Any) -> None:
+        self.model.store(*self.lesson(drawn))
+        self.note(*self.lesson(drawn))
+
+    @precondition(lambda self: self.taught)
+    @rule(data=st.data())
+    def forget(self, data: Any) -> None:
+        most = len(self.taught) - 1
+        places = data.draw(st.sets(st.integers(0, most), min_size=1, max_size=10))
+        gone = [self.taught[place] for place in sorted(places)]
+        self.model.forget(*self.rows_and_labels(gone))
+        self.taught = [one for place, one in enumerate(self.taught) if place not in places]
+
+    @precondition(lambda self: self.taught)
+    @rule(label=st.sampled_from(LABELS))
+    def forget_class(self, label: str) -> None:
+        known = any(label == other for _, other in self.taught)
+        if known and self.start.class_weight is not None:
+            self.model.forget_class(label)
+            self.taught = [one for one in self.taught if one[1] != label]
+        else:
+            self.refused(lambda: self.model.forget_class(label))
+
+    @precondition(lambda self: self.taught)
+    @rule(old=st.sampled_from(LABELS), new=st.sampled_from([*LABELS, "a long new name"]))
+    def rename(self, old: str, new: str) -> None:
+        if any(old == label for _, label in self.taught):
+            self.model.rename_class(old, new)
+            self.taught = [(row, new if label == old else label) for row, label in self.taught]
+        else:
+            self.refused(lambda: self.model.rename_class(old, new))
+
+    @rule(drawn=LESSONS, into_other=st.booleans())
+    def merge(self, drawn: Any, into_other: bool) -> None:
+        rows, labels = self.lesson(drawn)
+        other = self.fresh().fit(rows, labels)
+        self.model = other.merge(self.model) if into_other else self.model.merge(other)
+        self.note(rows, labels)
+
+    @precondition(lambda self: self.taught)
+    @rule()
+    def save_and_load(self) -> None:
+        before = saved(self.model)
+        self.model = reloaded(self.model)
+        assert saved(self.model) == before
+
+    @precondition(lambda self: self.taught)
+    @rule(which=st.integers(0, 4))
+    def nonsense(self, which: int) -> None:
+        row, label = self.rows_and_labels(self.taught[:1])
+        model, calls = self.model, len(self.taught) + 1
+        refused = [
+            lambda: model.partial_fit(row * np.nan, label),
+            lambda: model.partial_fit(row[:, 1:], label),
+            lambda: model.forget(row, ["never taught"]),
+            lambda: model.forget(np.repeat(row, calls, axis=0), np.repeat(label, calls)),
+            lambda: model.forget(1000 + row, label),
+        ]
+        self.refused(refused[which])
+
+    def refused(self, call: Any) -> None:
+        before = saved(self.model)
+        with pytest.raises(ValueError, match=r"\w"):
+            call()
+        assert saved(self.model) == before
+
+    @invariant()
+    def it_is_the_closed_form_of_the_list(self) -> None:
+        if not self.taught:
+            with pytest.raises(NotFittedError):
+                self.model.predict(QUESTIONS)
+            return
+        counts = Counter(label for _, label in self.taught)
+        assert self.model.classes_.tolist() == sorted(counts)
+        assert self.model.class_count_.tolist() == [counts[label] for label in sorted(counts)]
+        assert self.model.n_samples_seen_ == len(self.taught)
+        expected = self.expected()
+        limit = 1e-7 if self.dtype is np.float64 else 1e-3
+        np.testing.assert_allclose(self.model.scores(QUESTIONS), expected, rtol=limit, atol=limit)
+
+    def expected(self) -> NDArray[np.float64]:
+        """Scores of the questions from the list, less what is held back; classes sorted."""
+        rows, of = self.model.holdout_
+        held = Counter(zip(map(tuple, rows.tolist()), of.tolist(), strict=True))
+        learned = Counter(self.taught) - held
+        assert learned.total() + held.total() == len(self.taught)
+        X, y = self.rows_and_labels(list(learned.elements()))
+        labels = self.model.sums_.labels  # in order of arrival
+        targets, weights = oracles.one_hot(y, labels), np.ones(len(y))
+        if self.start.class_weight == "balanced":
+            weights = oracles.balanced_weights(y)
+        masses, places = weights @ targets, np.argsort(labels)
+        if isinstance(self.model, IncrementalRidgeClassifierCV):
+            penalty, recodings = self.model.penalty_, np.empty(len(labels))
+            recodings[places] = self.model.recoding_
+            factors = oracles.recode_each(masses, recodings)
+        else:
+            penalty, factors = self.model.penalty, oracles.recode(masses, self.model.recoding)
+        W, b = oracles.ridge(X, targets, penalty, sample_weight=weights)
+        return ((QUESTIONS @ W + b) * factors)[:, places]
+
+
+class InSinglePrecision(Lessons):
+    dtype = np.float32
+
+
+class Balanced(Lessons):
+    start = IncrementalRidgeClassifier(class_weight="balanced")
+
+
+class PerClass(Lessons):
+    start = IncrementalRidgeClassifier(class_weight={}, recoding=1.0)
+
+
+class Choosing(Lessons):
+    start = IncrementalRidgeClassifierCV(
+        [0.5, 5.0], [0.0, 0.5, 1.0], holdout_every=3, holdout_cap=4, min_class_count=6
+    )
+
+
+class ChoosingPerClass(Lessons):
+    start = IncrementalRidgeClassifierCV(
+        [0.5, 5.0], [0.0, 1.0], rule="paper", holdout_every=2, min_class_count=6, class_weight={}
+    )
+
+
+BOUNDED = settings(max_examples=15, stateful_step_count=20)
+for machine in (Lessons, InSinglePrecision, Balanced, PerClass, Choosing, ChoosingPerClass):
+    machine.TestCase.settings = BOUNDED
+    globals()[f"Test{machine.__name__}"] = machine.TestCase

@@ -1,0 +1,199 @@
+"""Writes model files with whatever version of newfound is importable, and what it answers to them.
+
+Once a version is out, its files are readable for ever. Before a format changes, keep the files
+that the old one wrote:
+
+    python tests/storage/golden/make.py tests/storage/golden/<when or what>
+
+The folder gets one file for each case below, and `expected.json` with the answers. Those of older
+versions were made the same way, with PYTHONPATH at a checkout of that commit:
+
+    first      9fa47c7^  format 1, nothing about extractors, no peaks
+    510def3    510def3   format 1, no peaks
+    peaks      8713cce   format 1, with peaks
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import newfound
+from newfound import IncrementalRidgeClassifier
+
+CASES: dict[str, Callable[[Path], None]] = {}
+WIDTH, QUESTIONS = 6, np.random.default_rng(99).normal(size=(8, 6))
+
+
+def case(make: Callable[[Path], None]) -> Callable[[Path], None]:
+    CASES[make.__name__] = make
+    return make
+
+
+def rows(labels: Any, seed: int) -> Any:
+    """Rows (n, d) that tell a little about their labels."""
+    kinds = {label: place for place, label in enumerate(sorted(set(labels)))}
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(len(labels), WIDTH)) + np.eye(8, WIDTH)[[kinds[y] for y in labels]]
+
+
+@case
+def plain(path: Path) -> None:
+    y = ["mug", "cup", "mug", "jug", "cup"] * 9
+    model = IncrementalRidgeClassifier(0.5, 0.3).fit(rows(y, 0), y)
+    model.partial_fit(rows(["bowl"], 1), ["bowl"]).save(path)
+
+
+@case
+def single(path: Path) -> None:
+    y = ["mug", "cup", "jug"] * 15
+    IncrementalRidgeClassifier().fit(rows(y, 2).astype(np.float32), y).save(path)
+
+
+@case
+def balanced(path: Path) -> None:
+    """Rows of the rare class are held as they are; those of the other two are folded."""
+    y = ["mug", "cup"] * 20 + ["jug", "jug"]
+    IncrementalRidgeClassifier(class_weight="balanced").fit(rows(y, 3), y).save(path)
+
+
+@case
+def weighted(path: Path) -> None:
+    y = ["mug", "cup"] * 20 + ["jug"]
+    model = IncrementalRidgeClassifier(class_weight={"jug": 3.0}, fit_intercept=False)
+    model.fit(rows(y, 4), y).save(path)
+
+
+@case
+def whole_numbers(path: Path) -> None:
+    y = [7, -3, 10**12] * 12
+    IncrementalRidgeClassifier().fit(rows(y, 5), y).save(path)
+
+
+@case
+def booleans(path: Path) -> None:
+    y = [True, False, False] * 12
+    IncrementalRidgeClassifier().fit(rows(y, 6), y).save(path)
+
+
+@case
+def unicode(path: Path) -> None:
+    y = ["杯", "Krüge", "", "a\nb", 'a"b\\'] * 8
+    IncrementalRidgeClassifier().fit(rows(y, 7), y).save(path)
+
+
+@case
+def after_large_rows(path: Path) -> None:
+    """What rounding left of rows that are gone makes X'X indefinite; no peaks tell of it."""
+    y = ["mug", "cup"] * 40
+    few = np.repeat(rows(y[:3], 8), 30, axis=0)
+    model, large = IncrementalRidgeClassifier().fit(few, np.repeat(y[:3], 30)), 1e6 * rows(y, 9)
+    model.partial_fit(large, y).forget(large, y).save(path)
+
+
+@case
+def named_features(path: Path) -> None:
+    import pandas as pd
+
+    y = ["mug", "cup"] * 9
+    columns = ["weight", "höhe", "red", "green", "blue", "x"]
+    model = IncrementalRidgeClassifier()
+    model.fit(pd.DataFrame(rows(y, 10), columns=columns), y).save(path)
+
+
+@case
+def chosen(path: Path) -> None:
+    """Chooses in the stream: rows held back, and a schedule of what-ifs."""
+    model = newfound.IncrementalRidgeClassifierCV(penalties=[0.1, 10.0], recodings=(0.0, 0.5, 1.0))
+    y = ["mug", "cup", "jug"] * 40 + ["bowl"] * 4
+    model.fit(rows(y, 11), y)
+    model.predict(QUESTIONS)
+    model.partial_fit(rows(["bowl"], 12), ["bowl"]).save(path)
+
+
+@case
+def chosen_progressively(path: Path) -> None:
+    model = newfound.IncrementalRidgeClassifierCV(
+        [0.1, 10.0], (0.0, 1.0), rule="paper", validation="progressive", class_weight={}
+    )
+    y = ["mug", "cup"] * 30 + ["bowl"] * 4
+    for part in np.array_split(np.arange(len(y)), 4):
+        model.partial_fit(rows(y, 13)[part], [y[i] for i in part])
+    model.predict(QUESTIONS)
+    model.save(path)
+
+
+@case
+def remembered(path: Path) -> None:
+    """A recogniser's: with an extractor, and the digests of the images taught."""
+    from newfound.features import Pixels
+
+    rng = np.random.default_rng(14)
+    images = [rng.integers(0, 256, (4, 4), dtype=np.uint8) for _ in range(24)]
+    recogniser = newfound.Recogniser(
+        extractor=Pixels(size=2),
+        model=newfound.IncrementalRidgeClassifierCV([1.0, 10.0], (0.0, 0.5)),
+    )
+    digests = [bytes([place]) * 16 for place in range(24)]
+    vectors, identity = Pixels(size=2)(images), Pixels(size=2).identity
+    recogniser.teach_vectors(vectors, ["day", "night"] * 12, digests, identity)
+    recogniser.save(path)
+
+
+def questions(model: Any) -> Any:
+    """Rows to ask a model about, as it likes them."""
+    if hasattr(model, "feature_names_in_"):
+        import pandas as pd
+
+        return pd.DataFrame(QUESTIONS, columns=model.feature_names_in_)
+    if model.n_features_in_ == WIDTH:
+        return QUESTIONS
+    return np.random.default_rng(99).uniform(size=(8, model.n_features_in_))
+
+
+def answers(model: Any) -> dict[str, Any]:
+    """What a model says of itself and of a few rows, as JSON has it."""
+    X, scores = questions(model), model.decision_function(questions(model)).astype(float)
+    # Sorted by label: the first versions had the classes in the order of arrival.
+    order = np.argsort(model.classes_)
+    scores = scores[:, order] if scores.ndim == 2 else scores * (1 if order[0] == 0 else -1)
+    said = {
+        "kind": type(model).__name__,
+        "parameters": {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in model.get_params().items()
+        },
+        "classes": model.classes_[order].tolist(),
+        "counts": model.class_count_[order].tolist(),
+        "dtype": model.coef_.dtype.str,
+        "predict": model.predict(X).tolist(),
+        "decision_function": scores.tolist(),
+        "novelty": model.novelty(X).tolist(),
+    }
+    if hasattr(model, "recoding_"):
+        said |= {"penalty_": float(model.penalty_), "recoding_": model.recoding_[order].tolist()}
+    if hasattr(model, "feature_names_in_"):
+        said["feature_names"] = list(model.feature_names_in_)
+    return said
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    expected = {}
+    for name, make in CASES.items():
+        path = folder / f"{name}.model"
+        try:
+            make(path)
+        except (AttributeError, ImportError) as why:  # versions that cannot do this yet
+            print(f"{name}: {why}", file=sys.stderr)
+            continue
+        expected[name] = answers(newfound.load(path))
+    text = json.dumps(expected, indent=1, ensure_ascii=False)
+    (folder / "expected.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,155 @@
+"""Files with a valid checksum over what no model has are refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import newfound
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
+from tests.crafted import craft, put_together, taken_apart
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 10))
+Y = np.array(list("abcd") * 50)
+
+
+CRAFTED: list[Any] = [
+    ({"labels": ["a", "a", "c", "d"]}, {}),
+    ({"label_type": "|O"}, {}),
+    ({"labels": ["aa", "ab", "c", "d"], "label_type": "<U1"}, {}),
+    ({"labels": [1.5, 2, 3, 4], "label_type": "<f8"}, {}),
+    ({"dtype": "<i4"}, {}),
+    ({"feature_names": ["too few"]}, {}),
+    ({"parameters": {}}, {}),
+    (
+        {"parameters": {"penalty": -1, "recoding": 0, "class_weight": None, "fit_intercept": True}},
+        {},
+    ),
+    ({"per_class": True}, {}),
+    ({"estimator": 3}, {}),
+    ({"format": 0.5}, {}),
+    ({"per_class": "no"}, {}),
+    ({"dtype": None}, {}),
+    ({"feature_names": "abcdefghij"}, {}),
+    ({}, {"counts": np.zeros(4, dtype=np.int64)}),
+    ({}, {"gram": np.full((1, 55), -1.0)}),
+    ({}, {"counts": np.array([-1, 50, 50, 50])}),
+    ({}, {"counts": np.array([50.5, 50, 50, 50])}),
+    ({}, {"counts": np.array([50, 50])}),
+    ({}, {"cross": np.full((4, 10), np.nan)}),
+    ({}, {"cross": np.zeros((4, 10), dtype=np.int64)}),
+    ({}, {"gram": np.zeros((0, 55))}),
+    ({}, {"gram": np.zeros((2, 55))}),
+    ({}, {"gram": np.zeros((1, 54))}),
+    ({}, {"rows": np.zeros((3, 10))}),
+    ({}, {"rows_held": np.array([-1])}),
+    ({}, {"gram_is_folded": np.array([False])}),
+]
+
+
+@pytest.mark.parametrize(("header", "tensors"), CRAFTED)
+def test_a_file_that_contradicts_itself_is_refused(
+    header: dict[str, Any], tensors: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "crafted"
+    IncrementalRidgeClassifier().fit(X, Y).save(path)
+    good_header, good_tensors = taken_apart(path)
+    put_together(path, good_header, good_tensors)
+    assert newfound.load(path).n_samples_seen_ == 200
+    put_together(path, good_header | header, good_tensors | tensors)
+    with pytest.raises(ModelFileError, match="crafted: "):
+        newfound.load(path)
+
+
+def test_nested_nonsense_is_refused(tmp_path: Path) -> None:
+    body = b"[" * 200_000
+    (tmp_path / "deep").write_bytes(len(body).to_bytes(8, "little") + body)
+    with pytest.raises(ModelFileError, match="not a model file"):
+        newfound.load(tmp_path / "deep")
+
+
+EVIL: list[dict[str, Any]] = [
+    {"gram": lambda gram: np.full_like(gram, 1.7e308)},
+    {"cross": lambda cross: np.full_like(cross, 1.2e308)},
+    {"counts": lambda counts: np.full_like(counts, 2**62)},
+    {"counts": lambda counts: np.full_like(counts, 2**53)},
+    {"gram_folds": lambda folds: folds - 7},
+    {"gram_folds": lambda folds: folds * 0 + 2**62},
+    {"gram": lambda gram: gram * np.where(np.arange(10) == 1, 1e6, 1)},  # not positive definite
+    {"gram": lambda gram: gram * np.where(np.arange(10) == 1, -1e4, 1)},
+    {"gram": lambda gram: -gram},
+    {"gram": np.zeros_like},
+    {"cross": lambda cross: 0 * cross + 1e4},  # n mean mean' beyond X'X
+    {"gram_dropped": lambda dropped: dropped + 1.0},
+    {"cross_dropped": lambda dropped: dropped + 1.0},
+    {"gram_peak": lambda peak: peak - 1.0},
+    {"gram_peak": lambda peak: peak * np.nan},
+    {"counts": lambda counts: counts * [0, 1, 1]},
+]
+
+
+@pytest.mark.parametrize("class_weight", [None, {}])
+@pytest.mark.parametrize("tensors", EVIL)
+def test_sums_that_no_teaching_leads_to_are_refused(
+    tensors: dict[str, Any], class_weight: Any, tmp_path: Path
+) -> None:
+    model = IncrementalRidgeClassifier(class_weight=class_weight)
+    model.fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    craft(model, tmp_path / "evil", tensors=tensors)
+    with pytest.raises(ModelFileError, match=r"evil: damaged: its .* do not fit together"):
+        newfound.load(tmp_path / "evil")
+
+
+def test_sums_of_no_data_are_refused_also_without_a_word_on_what_went_through(
+    tmp_path: Path,
+) -> None:
+    model = IncrementalRidgeClassifier().fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    model.save(tmp_path / "evil")
+    header, tensors = taken_apart(tmp_path / "evil")
+    del tensors["gram_peak"]
+    tensors["gram"] = tensors["gram"] * np.where(np.arange(10) == 1, 50.0, 1.0)
+    put_together(tmp_path / "evil", header, tensors)
+    with pytest.raises(ModelFileError, match="damaged: its sums do not fit together"):
+        newfound.load(tmp_path / "evil")
+
+
+def no_features(tensor: Any) -> Any:
+    return tensor[..., :0]
+
+
+@pytest.mark.parametrize(
+    ("header", "tensors", "message"),
+    [
+        (
+            {},
+            dict.fromkeys(("cross", "cross_dropped", "gram", "gram_dropped", "rows"), no_features),
+            "labels do not fit",
+        ),
+        (
+            {
+                "extractor": {
+                    "name": "a",
+                    "weights": "",
+                    "output": "",
+                    "preprocessing": {"size": int("9" * 400)},
+                }
+            },
+            {},
+            "damaged",
+        ),
+        ({"parameters": {"penalties": [1.0 + k for k in range(20_000)]}}, {}, "more candidates"),
+        ({"estimator": ["IncrementalRidgeClassifier"]}, {}, "types do not fit"),
+        ({"labels": [True, False, 2], "label_type": "<i8"}, {}, "labels do not fit"),
+        ({"label_type": "|O"}, {}, "labels do not fit"),
+        ({"parameters": None}, {}, "not a model's"),
+    ],
+)
+def test_headers_that_no_model_has_are_refused(
+    header: dict[str, Any], tensors: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    model = IncrementalRidgeClassifierCV().fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    craft(model, tmp_path / "evil", header=header, tensors=tensors)
+    with pytest.raises(ModelFileError, match=f"evil: .*{message}"):
+        newfound.load(tmp_path / "evil")

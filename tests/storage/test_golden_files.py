@@ -1,0 +1,79 @@
+"""Files that older versions wrote are read for ever, and answer what they answered then."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import newfound
+from newfound.recognition.recogniser import Recogniser
+from tests.crafted import taken_apart
+from tests.storage.golden.make import answers
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = sorted(GOLDEN.glob("*/*.model"))
+NUMBERS = ("decision_function", "novelty", "penalty_", "recoding_")
+
+
+def expected_of(path: Path) -> dict[str, Any]:
+    expected: dict[str, Any] = json.loads((path.parent / "expected.json").read_text())[path.stem]
+    return expected
+
+
+def assert_answers_as_then(model: Any, path: Path) -> None:
+    said, expected = answers(model), expected_of(path)
+    # Parameters that came later have their defaults; those there were are as they were saved.
+    parameters = said.pop("parameters")
+    assert parameters | expected.pop("parameters") == parameters
+    # Weights of float32 rows are float32 themselves.
+    tolerance = 1e-9 if expected["dtype"] == "<f8" else 1e-6
+    for name in NUMBERS:
+        if name in expected:
+            found = np.array(said.pop(name))
+            np.testing.assert_allclose(found, expected.pop(name), rtol=tolerance, atol=tolerance)
+    assert said == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_of_any_age_is_read_and_written_again(path: Path, tmp_path: Path) -> None:
+    model = newfound.load(path)
+    assert_answers_as_then(model, path)
+    model.save(tmp_path / "again")
+    assert_answers_as_then(newfound.load(tmp_path / "again"), path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_of_any_age_goes_on_learning(path: Path) -> None:
+    model = newfound.load(path)
+    seen, row = model.n_samples_seen_, np.full((1, model.n_features_in_), 0.5)
+    if hasattr(model, "feature_names_in_"):
+        row = pd.DataFrame(row, columns=model.feature_names_in_)
+    label = model.classes_[:1]
+    assert model.partial_fit(row, label).n_samples_seen_ == seen + 1
+    assert model.forget(row, label).n_samples_seen_ == seen
+
+
+def test_each_age_is_told_by_what_its_files_lack() -> None:
+    """Otherwise nothing would tell that what is missing in old files is still seen to."""
+    lacking = {}
+    for path in FILES:
+        header, tensors = taken_apart(path)
+        assert header["format"] == 1
+        lacking[path.parent.name] = ("extractor" not in header, "gram_peak" not in tensors)
+    assert lacking == {"first": (True, True), "510def3": (False, True), "peaks": (False, False)}
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/remembered.model")), ids=str)
+def test_images_taught_long_ago_are_remembered(path: Path, tmp_path: Path) -> None:
+    for name in (path, tmp_path / "again"):
+        recogniser = Recogniser(name)
+        assert recogniser.taught.count("day", bytes([0]) * 16) == 1
+        assert recogniser.taught.count("day", bytes([1]) * 16) == 0
+        assert recogniser.taught.count("night", bytes([23]) * 16) == 1
+        assert recogniser.unknown_above is not None
+        assert recogniser.identity is not None
+        assert recogniser.identity.name == "pixels"
+        recogniser.save(tmp_path / "again")
