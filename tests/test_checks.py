@@ -237,7 +237,7 @@ class Faithful(RecursiveSolver):
 
 
 class Hoarding(RecursiveSolver):
-    def drop(self, places: Any) -> None:
+    def remove_classes(self, places: Any) -> None:
         """Keep the columns of what is gone."""
 
 

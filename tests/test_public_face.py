@@ -34,12 +34,15 @@ def test_the_names_are_those_promised_and_no_others() -> None:
         "ModelFileError",
         "NewfoundError",
         "NotTaughtError",
+        "Recogniser",
         "UnreadableImageError",
         "WrongExtractorError",
         "__version__",
+        "checks",
         "datasets",
         "features",
         "load",
+        "sums",
     }
     assert dir(newfound) == sorted(newfound.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):

@@ -14,8 +14,10 @@ from newfound.common.errors import (
 )
 
 if TYPE_CHECKING:
+    from newfound import checks as checks
     from newfound import datasets as datasets
     from newfound import features as features
+    from newfound import sums as sums
     from newfound.estimators.classifier import (
         IncrementalRidgeClassifier as IncrementalRidgeClassifier,
     )
@@ -34,7 +36,7 @@ _HOME = {
     "Recogniser": "newfound.recognition.recogniser",
     "load": "newfound.estimators.loading",
 }
-_ROOMS = ("datasets", "features")
+_ROOMS = ("checks", "datasets", "features", "sums")
 __all__ = [
     "IncrementalRidgeClassifier",
     "IncrementalRidgeClassifierCV",
@@ -47,9 +49,11 @@ __all__ = [
     "UnreadableImageError",
     "WrongExtractorError",
     "__version__",
+    "checks",
     "datasets",
     "features",
     "load",
+    "sums",
 ]
 
 

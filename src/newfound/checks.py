@@ -13,55 +13,22 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.arrays import Counts, Index, Labels, Rows
 from newfound.estimators.loading import load
+from newfound.solvers.base import Solver
 from newfound.solvers.cholesky import solve
 from newfound.storage.format import read
 from newfound.sums.sums import Sums
 
 # How far numbers that mathematics says are equal may differ, beside the largest of them.
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-3}
-
-
-class Solver(Protocol):
-    """What answers from sums: weights, intercept and leverage, kept current or rebuilt."""
-
-    penalty: float
-    fit_intercept: bool
-
-    @property
-    def masses(self) -> Floats:
-        """What each class weighs in the sums, shape (T,)."""
-
-    @property
-    def weights(self) -> Floats:
-        """Weights, shape (d, T), not recoded."""
-
-    @property
-    def intercept(self) -> Floats:
-        """Intercepts, shape (T,), not recoded."""
-
-    def leverage(self, X: Rows) -> Floats:
-        """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
-
-    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
-        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do."""
-
-    def forget(self, X: Rows, index: Index) -> None:
-        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do."""
-
-    def drop(self, places: Index) -> None:
-        """Take out the columns of classes that have no examples left."""
-
-    def discard(self) -> None:
-        """Throw away all that is derived; the next question rebuilds it from the sums."""
 
 
 def small_stream(dtype: Any = np.float64, seed: int = 0) -> tuple[Rows, Labels]:
@@ -613,7 +580,7 @@ class _Learner:
         index, _ = self.sums.locate(self.y[places])
         remove = self.sums.prepare_removal(rows, index)
         self.solver.forget(rows, index)
-        self.solver.drop(remove())
+        self.solver.remove_classes(remove())
         for place in places.tolist():
             self.taught.remove(place)
         self.compare(f"after {len(places)} rows were forgotten")

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -49,7 +48,7 @@ class State(NamedTuple):
     feature_names: list[str] | None = None
     extractor: Identity | None = None  # what made the vectors, where that is known
     # Arrays that other rooms keep with a model, each named "room.name".
-    more: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    more: Mapping[str, NDArray[Any]] = {}
 
     def kept_by(self, room: str) -> dict[str, NDArray[Any]]:
         """Return the arrays that a room keeps with the model, by name."""
