@@ -542,6 +542,7 @@ def hostile(root: Path) -> None:
     (folder / "dangling.jpg").symlink_to("nowhere")
 
 
+@pytest.mark.slow
 def test_hostile_files_are_survived(world: Path) -> None:
     hostile(world / "bad")
     for seed in range(2):
@@ -579,6 +580,7 @@ def test_hostile_files_are_survived(world: Path) -> None:
     assert "bad/things/new\\nline.png\t" in lines.out
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
     program = (
         "from pathlib import Path; from newfound.cli.models import changing\n"
@@ -616,6 +618,7 @@ def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
     assert inspected(model)["classes"]["jug"] == 5
 
 
+@pytest.mark.slow
 def test_two_at_once_lose_nothing(world: Path) -> None:
     commands = [
         [sys.executable, "-m", "newfound", "teach", "m", f"photos/{name}", "--as", name, *PIXELS]
@@ -627,6 +630,7 @@ def test_two_at_once_lose_nothing(world: Path) -> None:
     assert sum(inspected(Path("m"))["classes"].values()) == 120
 
 
+@pytest.mark.slow
 def test_an_interrupted_lesson_keeps_whole_blocks_and_goes_on(world: Path) -> None:
     write_pictures(world / "many" / "cup", 0, range(3000))
     undisturbed = newfound("teach", "whole", "many", *PIXELS)
@@ -673,6 +677,7 @@ def test_an_interruption_saves_what_was_learned(
     assert "go on" not in newfound("teach", "m", "photos", "--again").err
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(model: Path, world: Path) -> None:
     piped = newfound("teach", model, "photos", "nothing.png", "--as", "x")
     assert "\x1b" not in piped.err

@@ -75,6 +75,7 @@ def test_what_little_is_left_is_as_exact_as_if_it_had_been_all(left: float) -> N
     np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-25)
 
 
+@pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
 @settings(max_examples=150)
 def test_whatever_was_taught_can_be_forgotten_in_any_order(
@@ -251,6 +252,7 @@ def test_a_long_sliding_window_never_warns() -> None:
         model.partial_fit(X[[place]], y[[place]]).forget(X[[place - 100]], y[[place - 100]])
 
 
+@pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
 @settings(max_examples=150)
 def test_whatever_is_left_after_outliers_can_be_saved_and_loaded(

@@ -73,6 +73,7 @@ def test_logits_follow_from_features_by_the_last_layer(network: EfficientNetLite
     np.testing.assert_allclose(logits, expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @needs_washington
 def test_features_of_288_crops_equal_those_stored() -> None:
     stored = np.load(WASHINGTON / "efficientnet_lite0.npz")

@@ -259,6 +259,7 @@ def run_all(study: Study, folder: Path, seed: int = 0) -> bytes:
     return (folder / runs.TRIALS).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_also_after_being_killed(
     study: Study, tmp_path: Path
 ) -> None:
@@ -316,6 +317,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
         runs.begin(tmp_path, {"seed": 1})
 
 
+@pytest.mark.slow
 def test_the_quick_reproduction_needs_no_data(tmp_path: Path) -> None:
     done = newfound("reproduce", "digits", "--quick", "--out", tmp_path, "--json")
     assert done.code == 0, done.err
@@ -353,6 +355,7 @@ def test_the_quick_reproduction_needs_no_data(tmp_path: Path) -> None:
     assert newfound("reproduce", "digits", "--quick", "--out", tmp_path, "--seed", 3).code == 1
 
 
+@pytest.mark.slow
 def test_each_class_is_rare_in_turn(tmp_path: Path) -> None:
     done = newfound("reproduce", "digits", "--trials", 1, "--classes", "all", "--out", tmp_path)
     assert done.code == 0, done.err
@@ -435,6 +438,7 @@ def test_recoding_recovers_the_rebalanced_boundary() -> None:
     assert agrees["rebalanced"]["rebalanced"] > 98
 
 
+@pytest.mark.slow
 def test_figure_one_is_drawn(tmp_path: Path) -> None:
     done = newfound("reproduce", "bayes", "--out", tmp_path, "--json")
     assert done.code == 0
