@@ -71,6 +71,7 @@ def test_a_second_lesson_adds_to_the_first(model: Path) -> None:
     assert answer["label"] == "jug"
 
 
+@pytest.mark.slow
 def test_two_lessons_are_as_good_as_one(model: Path, world: Path) -> None:
     whole, halves = world / "whole", world / "halves"
     for number, thing in enumerate(THINGS):
@@ -174,6 +175,7 @@ def test_classes_never_taught_count_as_wrong_and_are_told(model: Path) -> None:
     assert "Never taught: jug" in newfound("evaluate", model, "test").err
 
 
+@pytest.mark.slow
 def test_an_evaluation_can_be_drawn(model: Path) -> None:
     done = newfound("evaluate", model, "test", "--plot", "confusion.png")
     assert done.code == 0
@@ -182,6 +184,7 @@ def test_an_evaluation_can_be_drawn(model: Path) -> None:
     assert newfound("evaluate", model, "test", "--plot", "confusion.bmpx").code == 2
 
 
+@pytest.mark.slow
 def test_forgetting_an_image_is_as_if_it_had_never_been_taught(model: Path, world: Path) -> None:
     (world / "photos" / "cup" / "007.png").rename(world / "wrong.png")
     never = world / "never.newfound"
@@ -232,6 +235,7 @@ def test_a_lean_model_cannot_forget_a_class_but_its_images(world: Path) -> None:
     assert inspected(Path("lean"))["classes"] == {"mug": 40, "pot": 40}
 
 
+@pytest.mark.slow
 def test_merged_models_are_as_one_that_was_taught_all(model: Path, world: Path) -> None:
     newfound("teach", "b", "new", "--as", "jug", *PIXELS)
     newfound("teach", "b", "photos/cup", "--as", "cup")
@@ -252,6 +256,7 @@ def test_merged_models_are_as_one_that_was_taught_all(model: Path, world: Path) 
     assert "this model was taught vectors of pixels" in done.err
 
 
+@pytest.mark.slow
 def test_vectors_are_as_good_as_the_images(model: Path, world: Path) -> None:
     assert newfound("features", "photos", "-o", "v.npz", *PIXELS).code == 0
     assert newfound("teach", "v", "v.npz").code == 0

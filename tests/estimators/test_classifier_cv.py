@@ -384,6 +384,7 @@ def test_what_ifs_are_spread_over_the_stream_and_rarely_renewed(
     assert sum(pieces) <= penalties * 3 * (1 + np.log(len(y)) / np.log(RENEW))
 
 
+@pytest.mark.slow
 def test_memory_is_bounded() -> None:
     rng = np.random.default_rng(0)
     model = IncrementalRidgeClassifierCV(holdout_cap=20)

@@ -231,6 +231,7 @@ def test_an_outlier_that_still_waits_leaves_no_trace_and_no_word(
     np.testing.assert_allclose(model.coef_, without.coef_, rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.data())
 @settings(max_examples=60)
 def test_ordinary_forgetting_never_warns(

@@ -284,6 +284,7 @@ def test_a_fork_waits_for_nobody_who_waits_for_it() -> None:
     assert "all forked" in said
 
 
+@pytest.mark.slow
 def test_who_forks_with_a_lock_in_hand_holds_it_in_the_child_too() -> None:
     said = run_script("""
         import os
@@ -301,6 +302,7 @@ def test_who_forks_with_a_lock_in_hand_holds_it_in_the_child_too() -> None:
     assert "child said 7" in said
 
 
+@pytest.mark.slow
 def test_a_signal_that_comes_while_a_fork_waits_leaves_nothing_locked() -> None:
     said = run_script("""
         import os, signal, threading

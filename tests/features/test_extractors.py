@@ -130,6 +130,7 @@ def test_decoding_jpegs_smaller_hardly_changes_features(network: EfficientNetLit
     assert not np.array_equal(whole, small)
 
 
+@pytest.mark.slow
 def test_torch_is_never_imported(cache: Path) -> None:
     program = (
         "import sys, numpy; from newfound.features import EfficientNetLite0;"
@@ -197,6 +198,7 @@ def test_users_without_a_home_have_a_cache(monkeypatch: pytest.MonkeyPatch) -> N
     assert cache_folder().is_relative_to(tempfile.gettempdir())
 
 
+@pytest.mark.slow
 def test_several_at_once_make_one_cache(cache: Path) -> None:
     threads = [threading.Thread(target=EfficientNetLite0) for _ in range(4)]
     for thread in threads:

@@ -227,6 +227,7 @@ def some_digits(rng: np.random.Generator, trials: int, lead: float) -> list[dict
     return records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [1, 2, 3, 5, 9])
 def test_a_few_trials_do_not_deny_what_ten_bear_out(trials: int) -> None:
     rng = np.random.default_rng(trials)
@@ -366,6 +367,7 @@ def test_each_class_is_rare_in_turn(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_is_out_of_tolerance_is_exit_code_four(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,6 +392,7 @@ def test_missing_data_is_explained_without_a_traceback(
         assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_icubworld28_is_studied_with_any_extractor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,6 +433,7 @@ def test_optimal_boundaries_are_where_the_classes_are_equally_likely() -> None:
     assert boundary(0.9, False).radius < boundary(0.9, True).radius
 
 
+@pytest.mark.slow
 def test_recoding_recovers_the_rebalanced_boundary() -> None:
     agrees = agreement(learned(0.9, seed=0), 0.9, seed=0)
     assert agrees["naive"]["standard"] > 98

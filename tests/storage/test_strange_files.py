@@ -41,6 +41,7 @@ def said_and_peak(call: str, path: Path) -> tuple[str, int]:
     return said, int(peak)
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_model_file_cannot_ask_for_memory_by_the_width_of_its_labels(tmp_path: Path) -> None:
     path = tmp_path / "bomb.newfound"
