@@ -51,4 +51,4 @@ bench: $(VENV)/ready  ## Measure speed and accuracy on this machine
 	$(BIN)/python -m benchmarks.everything
 
 clean:  ## Remove the virtual environment and what tools left behind
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist

@@ -1,5 +1,6 @@
 """Random labelled streams: any split, any order, labels of any type, duplicates, tiny classes."""
 
+import copy
 import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
@@ -85,3 +86,9 @@ def reloaded(model: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model.newfound")
         return newfound.load(Path(folder) / "model.newfound")
+
+
+def derived_anew(model: Any) -> Any:
+    """A model of the same sums that holds nothing else: it derives all from these."""
+    state = model.to_state()
+    return type(model).from_state(state._replace(sums=copy.deepcopy(state.sums)))

@@ -33,7 +33,11 @@ SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "dtype",
+    [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)],
+    ids=["double", "single"],
+)
 @pytest.mark.parametrize("check", checks.MODEL_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_our_models_keep_the_laws(model: Any, check: Any, dtype: Any) -> None:

@@ -18,6 +18,7 @@ def test_ctrl_c_comes_through_here_and_in_children() -> None:
     assert "KeyboardInterrupt" in child.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_comes_through_where_it_was_ignored() -> None:
     test = f"{__file__}::{test_ctrl_c_comes_through_here_and_in_children.__name__}"
     done = subprocess.run(

@@ -54,6 +54,7 @@ def test_what_pages_speak_of_is_among_the_names() -> None:
     assert documented() <= set(newfound.__all__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", newfound.__all__)
 def test_each_name_is_there_once_the_package_is_imported(name: str) -> None:
     program = f"import newfound; newfound.{name}"

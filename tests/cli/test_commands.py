@@ -70,6 +70,7 @@ def test_a_second_lesson_adds_to_the_first(model: Path) -> None:
     assert answer["label"] == "jug"
 
 
+@pytest.mark.slow
 def test_two_lessons_are_as_good_as_one(model: Path, world: Path) -> None:
     whole, halves = world / "whole", world / "halves"
     for number, thing in enumerate(THINGS):
@@ -173,6 +174,7 @@ def test_classes_never_taught_count_as_wrong_and_are_told(model: Path) -> None:
     assert "Never taught: jug" in newfound("evaluate", model, "test").err
 
 
+@pytest.mark.slow
 def test_an_evaluation_can_be_drawn(model: Path) -> None:
     done = newfound("evaluate", model, "test", "--output", "confusion.png")
     assert done.code == 0
@@ -181,6 +183,7 @@ def test_an_evaluation_can_be_drawn(model: Path) -> None:
     assert newfound("evaluate", model, "test", "--output", "confusion.bmpx").code == 2
 
 
+@pytest.mark.slow
 def test_forgetting_an_image_is_as_if_it_had_never_been_taught(model: Path, world: Path) -> None:
     (world / "photos" / "cup" / "007.png").rename(world / "wrong.png")
     never = world / "never.newfound"
@@ -235,6 +238,7 @@ def test_a_lean_model_cannot_forget_a_class_but_its_images(world: Path) -> None:
     assert inspected(Path("lean"))["classes"] == {"mug": 40, "pot": 40}
 
 
+@pytest.mark.slow
 def test_merged_models_are_as_one_that_was_taught_all(model: Path, world: Path) -> None:
     newfound("teach", "b", "new", "--as", "jug", *PIXELS)
     newfound("teach", "b", "photos/cup", "--as", "cup")
@@ -255,6 +259,7 @@ def test_merged_models_are_as_one_that_was_taught_all(model: Path, world: Path) 
     assert "this model was taught vectors of pixels" in done.err
 
 
+@pytest.mark.slow
 def test_vectors_are_as_good_as_the_images(model: Path, world: Path) -> None:
     assert newfound("features", "photos", "-o", "v.npz", *PIXELS).code == 0
     assert newfound("teach", "v", "v.npz").code == 0
@@ -545,6 +550,7 @@ def hostile(root: Path) -> None:
     (folder / "dangling.jpg").symlink_to("nowhere")
 
 
+@pytest.mark.slow
 def test_hostile_files_are_survived(world: Path) -> None:
     hostile(world / "bad")
     for seed in range(2):
@@ -582,6 +588,7 @@ def test_hostile_files_are_survived(world: Path) -> None:
     assert "bad/things/new\\nline.png\t" in lines.out
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
     program = (
         "from pathlib import Path; from newfound.recognition.locking import locked\n"
@@ -618,6 +625,7 @@ def test_one_process_at_a_time_changes_a_model(model: Path) -> None:
     assert inspected(model)["classes"]["jug"] == 5
 
 
+@pytest.mark.slow
 def test_two_at_once_lose_nothing(world: Path) -> None:
     commands = [
         [sys.executable, "-m", "newfound", "teach", "m", f"photos/{name}", "--as", name, *PIXELS]
@@ -629,6 +637,7 @@ def test_two_at_once_lose_nothing(world: Path) -> None:
     assert sum(inspected(Path("m"))["classes"].values()) == 120
 
 
+@pytest.mark.slow
 def test_an_interrupted_lesson_keeps_whole_blocks_and_goes_on(world: Path) -> None:
     write_pictures(world / "many" / "cup", 0, range(3000))
     undisturbed = newfound("teach", "whole", "many", *PIXELS)
@@ -675,6 +684,7 @@ def test_an_interruption_saves_what_was_learned(
     assert "go on" not in newfound("teach", "m", "photos", "--again").err
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(model: Path, world: Path) -> None:
     piped = newfound("teach", model, "photos", "nothing.png", "--as", "x")
     assert "\x1b" not in piped.err

@@ -29,6 +29,7 @@ print(peak_mb())
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [10, 61, 2000])
 def test_a_figure_takes_little_memory_whatever_the_number_of_classes(
     classes: int, tmp_path: Path

@@ -49,6 +49,7 @@ def test_the_demo_shows_what_recoding_and_rebalancing_are_for(result: dict[str, 
     assert last[0]["all"] == last[1]["all"] == last[2]["all"] > 0.9
 
 
+@pytest.mark.slow
 def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> None:
     done = RUN.invoke(app, ["demo", "--trials", "1", "--output", str(tmp_path / "demo.png")])
     assert done.exit_code == 0
@@ -58,6 +59,7 @@ def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> 
     assert "learn one, predict one (ms)" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Path) -> None:
     (tmp_path / "demo.png").mkdir()
     done = RUN.invoke(app, ["demo", "--trials", "1", "--output", str(tmp_path / "demo.png")])
@@ -83,6 +85,7 @@ def test_wrong_usage_is_said_at_once(arguments: list[str]) -> None:
     assert not done.stdout
 
 
+@pytest.mark.slow
 def test_numbers_stay_whole_on_a_narrow_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -137,6 +137,7 @@ def widest(seen: str) -> int:
     return max(map(cell_len, plain.splitlines()))
 
 
+@pytest.mark.slow
 def test_tables_fit_a_terminal_of_80_columns() -> None:
     for thing, name in enumerate(("cup", "茶" * 60, "l" * 1000)):
         rows = np.random.default_rng(thing).normal(3 * thing, 1, size=(8, 5))
@@ -166,6 +167,7 @@ def test_what_is_too_long_loses_its_middle() -> None:
             assert width - 2 <= cell_len(shortened(text, width)) <= width
 
 
+@pytest.mark.slow
 def test_joining_two_classes_is_asked_for_on_a_terminal() -> None:
     write_rows(Path("v.npz"), ["cup", "mug", "pot"] * 5)
     newfound("teach", "m", "v.npz")
@@ -184,6 +186,7 @@ def test_joining_two_classes_is_asked_for_on_a_terminal() -> None:
     assert newfound("rename", "m", "mug", "cup", "--force").code == 0
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_written_is_said_to_be_stdout() -> None:
     write_rows(Path("v.npz"), ["cup", "mug"] * 5)
     newfound("teach", "m", "v.npz")

@@ -38,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "world"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a home is elsewhere there")
 def test_photos_write_nothing_but_the_model_and_our_own_cache(folder: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
@@ -58,6 +59,7 @@ def test_photos_write_nothing_but_the_model_and_our_own_cache(folder: Path, tmp_
         assert "kitchen.newfound" in path.name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a home is elsewhere there")
 def test_a_home_that_cannot_be_written_is_not_worth_a_word(folder: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "a file"

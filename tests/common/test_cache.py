@@ -29,6 +29,7 @@ def test_a_full_disk_is_named_with_the_file(
         write_whole(tmp_path / "nowhere" / "kitchen", b"whole")
 
 
+@pytest.mark.slow
 @posix_only
 def test_the_cache_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))

@@ -119,6 +119,7 @@ def test_mnist_that_is_nowhere_is_explained(places: Path, monkeypatch: pytest.Mo
         assert part in text
 
 
+@pytest.mark.slow
 def test_mnist_of_scikit_learn_counts(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = places / "sklearn" / "openml" / "openml.org" / "data" / "v1" / "download" / "52667"
     stored.mkdir(parents=True)

@@ -59,6 +59,7 @@ def write_bomb(path: Path, rows: int, declared: int | None = None) -> None:
             file.write(bytes(8_000_000))
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_packed_file_that_unpacks_to_gigabytes_is_refused_unopened(tmp_path: Path) -> None:
     path = tmp_path / "bomb.npz"

@@ -50,6 +50,7 @@ def taught(model: Any, questions: dict[int, str]) -> Any:
     return model
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(VARIANTS),
     st.dictionaries(st.integers(0, len(CUTS) - 2), st.sampled_from(sorted(QUESTIONS)), min_size=1),

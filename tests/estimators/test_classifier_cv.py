@@ -79,7 +79,9 @@ class Naive:
         return best[recoding], recoding
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
+)
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
 def test_the_papers_rule_equals_a_naive_oracle_at_every_step(seed: int, tolerance: float) -> None:
     X, y = stream(seed)
@@ -154,6 +156,7 @@ def test_every_example_is_learned_or_held_back_and_the_answer_is_ridge(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", VARIANTS, ids=str)
 def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -> None:
     X, y = stream(5, n=500)
@@ -166,6 +169,7 @@ def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -
         assert other.penalty_ == pytest.approx(scale**2 * one.penalty_)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**31), st.sets(st.integers(1, 149), max_size=8), st.sampled_from(VARIANTS))
 @settings(max_examples=40, deadline=None)
 def test_how_a_stream_is_cut_does_not_matter(
@@ -355,6 +359,7 @@ def test_progressive_validation_counts_tests_taken_before_learning() -> None:
     assert not len(model.holdout_[0])
 
 
+@pytest.mark.slow
 def test_what_ifs_are_spread_over_the_stream_and_rarely_renewed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -381,6 +386,7 @@ def test_what_ifs_are_spread_over_the_stream_and_rarely_renewed(
     assert sum(pieces) <= penalties * 3 * (1 + np.log(len(y)) / np.log(RENEW))
 
 
+@pytest.mark.slow
 def test_memory_is_bounded() -> None:
     rng = np.random.default_rng(0)
     model = IncrementalRidgeClassifierCV(holdout_cap=20)
@@ -393,6 +399,7 @@ def test_memory_is_bounded() -> None:
     assert sizes[1] < 1.05 * sizes[0]
 
 
+@pytest.mark.slow
 def test_the_what_if_rule_raises_a_class_seen_a_few_times() -> None:
     """Each digit in turn is shown four times beside nine known ones."""
     X, y = load_digits(return_X_y=True)

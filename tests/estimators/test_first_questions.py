@@ -63,6 +63,7 @@ def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
     return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
 
 
+@pytest.mark.slow
 def test_first_questions_may_come_from_several_threads() -> None:
     X, y = stream()
     for _ in range(5):

@@ -1,6 +1,5 @@
 """Ctrl-C and signals come at the worst moment, and leave a model whole."""
 
-import copy
 import signal
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.solvers.grid import Candidates
 from newfound.sums.sums import Sums
+from tests.streams import derived_anew
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(240, 6)), RNG.choice(["a", "b", "c", "d"], 240)
@@ -38,7 +38,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> N
 
 def assert_whole(model: Any, expected: dict[str, int]) -> None:
     assert dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)) == expected
-    anew = type(model).from_state(copy.deepcopy(model.to_state()))  # derives all from the sums
+    anew = derived_anew(model)
     np.testing.assert_allclose(model.decision_function(X), anew.decision_function(X), atol=1e-8)
     model.partial_fit(X[:1], Y[:1]).predict(X)
 

@@ -75,6 +75,7 @@ def test_what_little_is_left_is_as_exact_as_if_it_had_been_all(left: float) -> N
     np.testing.assert_allclose(model.coef_, expected, rtol=1e-9, atol=1e-25)
 
 
+@pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
 @settings(max_examples=150)
 def test_whatever_was_taught_can_be_forgotten_in_any_order(
@@ -230,6 +231,7 @@ def test_an_outlier_that_still_waits_leaves_no_trace_and_no_word(
     np.testing.assert_allclose(model.coef_, without.coef_, rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.data())
 @settings(max_examples=60)
 def test_ordinary_forgetting_never_warns(
@@ -251,6 +253,7 @@ def test_a_long_sliding_window_never_warns() -> None:
         model.partial_fit(X[[place]], y[[place]]).forget(X[[place - 100]], y[[place - 100]])
 
 
+@pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
 @settings(max_examples=150)
 def test_whatever_is_left_after_outliers_can_be_saved_and_loaded(

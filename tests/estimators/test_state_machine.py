@@ -187,7 +187,7 @@ class ChoosingPerClass(Lessons):
     )
 
 
-BOUNDED = settings(max_examples=15, stateful_step_count=20)
+BOUNDED = settings(max_examples=10, stateful_step_count=20)
 for machine in (Lessons, InSinglePrecision, Balanced, PerClass, Choosing, ChoosingPerClass):
     machine.TestCase.settings = BOUNDED
     globals()[f"Test{machine.__name__}"] = machine.TestCase

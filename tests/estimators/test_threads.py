@@ -17,6 +17,7 @@ import pytest
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, load
 from newfound.features import Identity
 from newfound.recognition.recogniser import Recogniser
+from tests.streams import derived_anew
 
 VARIANTS: list[tuple[type[IncrementalRidgeClassifier], dict[str, Any]]] = [
     (IncrementalRidgeClassifier, {}),
@@ -190,7 +191,7 @@ def test_a_copy_taken_during_a_lesson_is_whole(kind: Any, parameters: Any, copie
     together(teach, take)
     Q, _ = views(5, 12, seed=3)
     for each in copies[:: max(1, len(copies) // 20)]:
-        anew = type(each).from_state(copy.deepcopy(each.to_state()))  # derives all from the sums
+        anew = derived_anew(each)
         assert same(scores_by_label(anew, Q), scores_by_label(each, Q))
         each.partial_fit(Q[:1], [99])
     assert 99 not in model.classes_
@@ -203,6 +204,7 @@ def test_models_that_merge_each_other_do_not_wait_for_ever() -> None:
     assert two.n_samples_seen_ > 80
 
 
+@pytest.mark.slow
 def test_a_fork_waits_for_the_lesson_and_the_child_can_ask_and_learn() -> None:
     script = """
         import os, threading, sys
@@ -250,6 +252,7 @@ def run_script(script: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_fork_waits_for_nobody_who_waits_for_it() -> None:
     """A thread may hold one model and ask another."""
     said = run_script("""
@@ -281,6 +284,7 @@ def test_a_fork_waits_for_nobody_who_waits_for_it() -> None:
     assert "all forked" in said
 
 
+@pytest.mark.slow
 def test_who_forks_with_a_lock_in_hand_holds_it_in_the_child_too() -> None:
     said = run_script("""
         import os
@@ -298,6 +302,7 @@ def test_who_forks_with_a_lock_in_hand_holds_it_in_the_child_too() -> None:
     assert "child said 7" in said
 
 
+@pytest.mark.slow
 def test_a_signal_that_comes_while_a_fork_waits_leaves_nothing_locked() -> None:
     said = run_script("""
         import os, signal, threading

@@ -71,6 +71,7 @@ def test_logits_follow_from_features_by_the_last_layer(network: EfficientNetLite
     np.testing.assert_allclose(logits, expected, atol=1e-4)
 
 
+@pytest.mark.slow
 @needs_washington
 def test_features_of_288_crops_equal_those_stored() -> None:
     stored = np.load(WASHINGTON / "efficientnet_lite0.npz")
@@ -127,6 +128,7 @@ def test_decoding_jpegs_smaller_hardly_changes_features(network: EfficientNetLit
     assert not np.array_equal(whole, small)
 
 
+@pytest.mark.slow
 def test_torch_is_never_imported(cache: Path) -> None:
     program = (
         "import sys, numpy; from newfound.features import EfficientNetLite0;"
@@ -194,6 +196,7 @@ def test_users_without_a_home_have_a_cache(monkeypatch: pytest.MonkeyPatch) -> N
     assert cache_folder().is_relative_to(tempfile.gettempdir())
 
 
+@pytest.mark.slow
 def test_several_at_once_make_one_cache(cache: Path) -> None:
     threads = [threading.Thread(target=EfficientNetLite0) for _ in range(4)]
     for thread in threads:

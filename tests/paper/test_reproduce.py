@@ -227,6 +227,7 @@ def some_digits(rng: np.random.Generator, trials: int, lead: float) -> list[dict
     return records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [1, 2, 3, 5, 9])
 def test_a_few_trials_do_not_deny_what_ten_bear_out(trials: int) -> None:
     rng = np.random.default_rng(trials)
@@ -259,6 +260,7 @@ def run_all(study: Study, folder: Path, seed: int = 0) -> bytes:
     return (folder / runs.TRIALS).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_also_after_being_killed(
     study: Study, tmp_path: Path
 ) -> None:
@@ -315,6 +317,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
         runs.begin(tmp_path, {"seed": 1})
 
 
+@pytest.mark.slow
 def test_the_quick_reproduction_needs_no_data(tmp_path: Path) -> None:
     done = newfound("reproduce", "digits", "--quick", "--output", tmp_path, "--json")
     assert done.code == 0, done.err
@@ -352,6 +355,7 @@ def test_the_quick_reproduction_needs_no_data(tmp_path: Path) -> None:
     assert newfound("reproduce", "digits", "--quick", "--output", tmp_path, "--seed", 3).code == 1
 
 
+@pytest.mark.slow
 def test_each_class_is_rare_in_turn(tmp_path: Path) -> None:
     done = newfound("reproduce", "digits", "--trials", 1, "--rare", "each", "--output", tmp_path)
     assert done.code == 0, done.err
@@ -362,6 +366,7 @@ def test_each_class_is_rare_in_turn(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_is_out_of_tolerance_is_exit_code_four(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +391,7 @@ def test_missing_data_is_explained_without_a_traceback(
         assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_icubworld28_is_studied_with_any_extractor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -429,6 +435,7 @@ def test_optimal_boundaries_are_where_the_classes_are_equally_likely() -> None:
     assert boundary(0.9, False).radius < boundary(0.9, True).radius
 
 
+@pytest.mark.slow
 def test_recoding_recovers_the_rebalanced_boundary() -> None:
     agrees = agreement(learn(0.9, seed=0), 0.9, seed=0)
     assert agrees["naive"]["standard"] > 98
@@ -437,6 +444,7 @@ def test_recoding_recovers_the_rebalanced_boundary() -> None:
     assert agrees["rebalanced"]["rebalanced"] > 98
 
 
+@pytest.mark.slow
 def test_figure_one_is_drawn(tmp_path: Path) -> None:
     done = newfound("reproduce", "bayes", "--output", tmp_path, "--json")
     assert done.code == 0

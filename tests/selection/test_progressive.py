@@ -34,3 +34,22 @@ def test_a_class_announced_is_not_tested_before_its_first_example() -> None:
         for model in models
     ]
     assert tested[0] == tested[1]
+
+
+def counted(model: Any) -> dict[Any, float]:
+    kept = model.to_state().kept_by("selection")
+    return dict(zip(model.sums_.labels.tolist(), kept["tests"].tolist(), strict=True))
+
+
+def test_what_was_counted_of_a_class_goes_where_the_class_goes() -> None:
+    X, y = stream(90)
+    model = IncrementalRidgeClassifierCV(validation="progressive", rule="paper", class_weight={})
+    for part in np.array_split(np.arange(90), 9):
+        model.partial_fit(X[part], y[part])
+    before = counted(model)
+    model.rename_class(0, 7)
+    assert counted(model) == {7: before[0], 1: before[1], 2: before[2]}
+    model.rename_class(7, 1)
+    assert counted(model) == {1: before[0] + before[1], 2: before[2]}
+    model.forget_class(1)
+    assert counted(model) == {2: before[2]}

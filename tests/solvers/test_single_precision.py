@@ -22,6 +22,7 @@ def taught(model: Any, X: Any, stream: bool) -> Any:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("stream", [False, True], ids=["batch", "stream"])
 def test_features_of_any_size_are_learned(size: float, stream: bool) -> None:

@@ -167,7 +167,10 @@ def use(path: Path, again: Path, load: Callable[[Path], Any]) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "plain" else pytest.param(name, marks=pytest.mark.slow) for name in MODELS],
+)
 def test_a_file_with_anything_changed_is_refused_or_is_a_model(name: str, tmp_path: Path) -> None:
     whole, path, again = tmp_path / "whole", tmp_path / "changed", tmp_path / "again"
     MODELS[name]().save(whole)

@@ -65,6 +65,7 @@ def _folder_for_hypothesis(
     monkeypatch.setenv("PYTEST_TMP", str(tmp_path_factory.mktemp("files")))
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     script = (
         "import sys, numpy as np; from newfound import IncrementalRidgeClassifier as C;"
@@ -201,6 +202,7 @@ def save_for_ever(path: Path) -> None:
         model.save(path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "kitchen.newfound"

@@ -41,6 +41,7 @@ def said_and_peak(call: str, path: Path) -> tuple[str, int]:
     return said, int(peak)
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_model_file_cannot_ask_for_memory_by_the_width_of_its_labels(tmp_path: Path) -> None:
     path = tmp_path / "bomb.newfound"
@@ -51,6 +52,7 @@ def test_a_model_file_cannot_ask_for_memory_by_the_width_of_its_labels(tmp_path:
     assert peak < 300
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("start", [b"", bytes(4) + b"ftypmp42", b"\xff\xff\xff\x01\0\0\0\0{"])
 def test_a_large_file_that_is_no_model_is_not_read(start: bytes, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Labels that look alike to a machine, and labels that no array can hold."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,3 +43,12 @@ def test_a_label_has_at_most_a_thousand_characters(tmp_path: Path) -> None:
     assert newfound.load(tmp_path / "long").classes_.tolist() == ["a" * 1000]
     wide = np.array(["a", "b"], dtype="<U5000")
     assert IncrementalRidgeClassifier().fit(np.eye(2), wide).classes_.dtype == "<U1"
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [({"a", "b"}, "a set, which has no order"), (["a", "b\0"], "ends in NUL")],
+)
+def test_what_numpy_would_change_without_a_word_is_refused(labels: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        IncrementalRidgeClassifier().fit(np.eye(2), labels)
