@@ -195,7 +195,7 @@ def test_names_that_need_no_extra_are_there_without(bare: Bare, tmp_path: Path) 
 @pytest.mark.slow
 def test_what_cannot_be_without_a_figure_says_which_extra_draws(bare: Bare, world: Path) -> None:
     figures = f"figures {advice('matplotlib', 'plots')}"
-    words = ("evaluate", "vectors.newfound", "vectors.npz", "--plot", "p.png")
+    words = ("evaluate", "vectors.newfound", "vectors.npz", "--output", "p.png")
     done = bare.commands(words, folder=world)[words]
     assert done.code == 1
     assert f"newfound: {figures}\n" in done.err

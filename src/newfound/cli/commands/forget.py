@@ -24,7 +24,7 @@ def forget(
 
     Say with --as what the images were taught as, or name folders, as for teaching. Images that
     were not taught under that label are listed, and the exit code is 3. A model that knows nothing
-    any more is removed; newfound undo brings it back.
+    any more is removed; the undo command brings it back.
     """
     console = Console(quiet)
     found = find(images, label, labels, console)

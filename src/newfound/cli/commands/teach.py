@@ -59,7 +59,7 @@ def teach(
     option --as labels everything that is given. An existing model learns more. A new one is made
     otherwise; it chooses its penalty and recoding itself. Images that were taught under that label
     before are skipped. Images that cannot be read are listed, the rest is learned, and the exit
-    code is 3. An interrupted lesson resumes when it is run again. newfound undo takes the last
+    code is 3. An interrupted lesson resumes when it is run again. The undo command takes the last
     lesson back.
     """
     console = Console(quiet)
