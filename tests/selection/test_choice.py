@@ -49,10 +49,10 @@ def test_rows_forgotten_judge_no_further() -> None:
     model.predict(X)
     model.partial_fit(X[200:], y[200:])
     # Work that is not finished is in no file and in no answer: only here is it to be seen.
-    begun = model._selector.work
+    begun = model._selector.work  # noqa: SLF001
     assert begun is not None
     model.forget(X[:1], y[:1])
-    work = model._selector.work
+    work = model._selector.work  # noqa: SLF001
     assert work is not None
     assert work is not begun
     assert not (work.voters == X[0]).all(axis=1).any()

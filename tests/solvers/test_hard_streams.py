@@ -5,6 +5,7 @@ import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.solvers.recursive import RecursiveSolver
+from newfound.sums import Sums
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 10))
@@ -38,12 +39,13 @@ def test_an_outlier_taught_and_taken_back_leaves_no_trace(scale: float) -> None:
 
 def test_the_drift_of_a_single_class_is_watched_too() -> None:
     """Its weights are all zero, so that nothing is seen along them."""
-    model = IncrementalRidgeClassifier(penalty=1e-8)
+    sums = Sums(10)
+    solver = RecursiveSolver(sums, 1e-8, fit_intercept=True)
+    index, labels = sums.locate(np.array(["a"]))
     for row in RNG.normal(size=(500, 10)):
-        model.partial_fit(row[None], ["a"])
-    solver = model._solver
-    assert isinstance(solver, RecursiveSolver)
-    inverse = solver._inverse
+        solver.learn(row[None], index, labels)
+        sums.add(row[None], index, labels)
+    inverse = solver._inverse  # noqa: SLF001  (poisoned below)
     assert inverse is not None
     inverse.flush()
     inverse.matrix *= 1.001

@@ -50,7 +50,7 @@ def test_what_could_not_be_loaded_is_not_written_and_the_old_file_stays(
     elif part == "counts":
         sums.counts = sums.counts + 2**52
     else:  # spoiled on purpose, where nothing public leads
-        model._selector.held.shown["a"] = 2**53 + 1
+        model._selector.held.shown["a"] = 2**53 + 1  # noqa: SLF001
     with pytest.raises(ValueError, match=r"could not be read again|do not fit together"):
         model.save(path)
     assert path.read_bytes() == before

@@ -112,8 +112,8 @@ def _renew_all() -> None:
     for lock in list(_all_locks):
         # The names that the standard library's own locks use after a fork; it has no public ones.
         # Whoever forked with a lock in hand owns it, and will release it.
-        if not lock._is_owned():
-            lock._at_fork_reinit()
+        if not lock._is_owned():  # noqa: SLF001
+            lock._at_fork_reinit()  # noqa: SLF001
 
 
 if hasattr(os, "register_at_fork"):

@@ -923,10 +923,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             self.__dict__ = self._without_lessons()
         return self
 
-    @property
-    def _solver(self) -> Solver:
-        return self._derived.candidates.solvers[0]
-
     def _answering(self, settings: Any) -> tuple[Solver, Floats]:
         """Return the solver that answers, and the recoding's factors."""
         solver = self._candidates(settings).solvers[0]
