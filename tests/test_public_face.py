@@ -29,7 +29,7 @@ def test_the_names_are_those_promised_and_no_others() -> None:
     assert set(newfound.__all__) == {
         "IncrementalRidgeClassifier",
         "IncrementalRidgeClassifierCV",
-        "InvalidInputError",
+        "InputError",
         "MissingDataError",
         "ModelFileError",
         "NewfoundError",

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from newfound.common.errors import (
-    InvalidInputError,
+    InputError,
     MissingDataError,
     ModelFileError,
     NewfoundError,
@@ -40,7 +40,7 @@ _ROOMS = ("checks", "datasets", "features", "sums")
 __all__ = [
     "IncrementalRidgeClassifier",
     "IncrementalRidgeClassifierCV",
-    "InvalidInputError",
+    "InputError",
     "MissingDataError",
     "ModelFileError",
     "NewfoundError",

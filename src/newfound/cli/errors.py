@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import typer
 
 from newfound.cli.console import printable
-from newfound.common.errors import InvalidInputError, NewfoundError
+from newfound.common.errors import InputError, NewfoundError
 
 
 def words(error: BaseException) -> str | None:
@@ -27,5 +27,5 @@ def usage_errors() -> Iterator[None]:
     """Call it wrong usage if what stands on the command line makes no sense."""
     try:
         yield
-    except InvalidInputError as error:
+    except InputError as error:
         raise typer.BadParameter(printable(error)) from error

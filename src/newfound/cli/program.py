@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from newfound import __version__
-from newfound.cli.bench import bench
+from newfound.cli.commands.bench import bench
+from newfound.cli.commands.demo import demo
 from newfound.cli.commands.evaluate import evaluate
 from newfound.cli.commands.features import features
 from newfound.cli.commands.forget import forget
@@ -19,12 +20,11 @@ from newfound.cli.commands.inspect import inspect
 from newfound.cli.commands.merge import merge
 from newfound.cli.commands.predict import predict
 from newfound.cli.commands.rename import rename
+from newfound.cli.commands.reproduce import reproduce
 from newfound.cli.commands.teach import teach
 from newfound.cli.commands.undo import undo
 from newfound.cli.console import FAILED, INTERNAL_ERROR, Console, printable
-from newfound.cli.demo import demo
 from newfound.cli.errors import words
-from newfound.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="newfound",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 Rows = NDArray[np.floating]  # (m, d), float32 or float64
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def take(
     array([1, 2])
     >>> take({"counts": np.array([1, -2])}, "counts", np.int64, (-1,), low=0)
     Traceback (most recent call last):
-    newfound.InvalidInputError: its counts do not fit together
+    newfound.InputError: its counts do not fit together
     """
     array = arrays.get(name)
     fits = (
@@ -57,5 +57,5 @@ def take(
         and (not array.size or low <= array.min().item() <= array.max().item() <= high)
     )
     if array is None or not fits:
-        raise InvalidInputError(f"its {name} do not fit together")
+        raise InputError(f"its {name} do not fit together")
     return array

@@ -1,7 +1,7 @@
 """One tree of errors: what goes wrong through no fault of newfound's is a NewfoundError.
 
     NewfoundError
-      InvalidInputError     what was given makes no sense here; also a ValueError
+      InputError     what was given makes no sense here; also a ValueError
         NotTaughtError          what is to be forgotten cannot have been taught
         WrongExtractorError     vectors of one extractor for a model of another
         UnreadableImageError    a file or an array is no image
@@ -26,23 +26,23 @@ class NewfoundError(Exception):
     """
 
 
-class InvalidInputError(NewfoundError, ValueError):
+class InputError(NewfoundError, ValueError):
     """What was given makes no sense here; nothing was changed."""
 
 
-class NotTaughtError(InvalidInputError):
+class NotTaughtError(InputError):
     """What is to be forgotten cannot have been taught."""
 
 
-class WrongExtractorError(InvalidInputError):
+class WrongExtractorError(InputError):
     """Vectors of one extractor are offered to a model of another."""
 
 
-class UnreadableImageError(InvalidInputError):
+class UnreadableImageError(InputError):
     """A file, some bytes or an array is not an image that can be used."""
 
 
-class ModelFileError(InvalidInputError):
+class ModelFileError(InputError):
     """A file is not a model, is damaged, or comes from a later version."""
 
 
@@ -53,7 +53,7 @@ class MissingDataError(NewfoundError, FileNotFoundError):
 # They are newfound.ModelFileError and so on, in tracebacks, too.
 for _error in (
     NewfoundError,
-    InvalidInputError,
+    InputError,
     NotTaughtError,
     WrongExtractorError,
     UnreadableImageError,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 # By the ends of their names, files are taken for images; whether they are is seen when they are
 # read.
@@ -60,7 +60,7 @@ def folder(root: str | os.PathLike[str], labels: Literal["first", "path"] = "fir
     Counter({'not images': 1})
     """
     if labels not in ("first", "path"):
-        raise InvalidInputError(f"labels must be 'first' or 'path', got {labels!r}")
+        raise InputError(f"labels must be 'first' or 'path', got {labels!r}")
     root, ignored = Path(root), Counter[str]()
     files, names = [], []
     for path in images_below(root, ignored):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.files import cache_folder, open_regular, write_whole
 from newfound.datasets.missing import Origin
 
@@ -86,9 +86,7 @@ def _unpacked(folder: Path, name: str) -> bytes:
             data = file.read(LARGEST)
         return _gunzipped(data) if path.suffix == ".gz" else data
     except (OSError, EOFError, zlib.error) as error:
-        raise InvalidInputError(
-            f"{path} is damaged ({error}): remove it, to have it fetched"
-        ) from error
+        raise InputError(f"{path} is damaged ({error}): remove it, to have it fetched") from error
 
 
 def _gunzipped(packed: bytes) -> bytes:
@@ -99,9 +97,7 @@ def _gunzipped(packed: bytes) -> bytes:
 def _checked(name: str, data: bytes) -> bytes:
     found = hashlib.sha256(data).hexdigest()
     if found != FILES[name]:
-        raise InvalidInputError(
-            f"{name} is not that of MNIST: its SHA-256 is {found}, not {FILES[name]}"
-        )
+        raise InputError(f"{name} is not that of MNIST: its SHA-256 is {found}, not {FILES[name]}")
     return data
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.files import DIGEST_BYTES, open_regular, write_whole
 from newfound.common.limits import LONGEST_LABEL
 from newfound.features.identity import Identity
@@ -53,11 +53,9 @@ def write_vectors(
     """
     sizes = {len(digest) for digest in digests}
     if not len(vectors) == len(files) == len(digests) or not sizes <= {0, DIGEST_BYTES}:
-        raise InvalidInputError(
-            f"each vector needs a file and a digest of {DIGEST_BYTES} bytes, or none"
-        )
+        raise InputError(f"each vector needs a file and a digest of {DIGEST_BYTES} bytes, or none")
     if len(sizes) > 1:
-        raise InvalidInputError("either all vectors have a digest or none has")
+        raise InputError("either all vectors have a digest or none has")
     identity = None if extractor is None else extractor.to_json()
     arrays = {
         "vectors": np.asarray(vectors),
@@ -105,11 +103,11 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
         labels, names, digests = (arrays.get(name) for name in ("labels", "files", "digests"))
         parts = [part for part in (labels, names, digests) if part is not None]
         if any(part.shape[:1] != (n,) for part in parts):
-            raise InvalidInputError(f"it has {n} vectors, but another number of labels or names")
+            raise InputError(f"it has {n} vectors, but another number of labels or names")
         if digests is not None and (
             digests.dtype != np.uint8 or digests.shape not in ((n, DIGEST_BYTES), (n, 0))
         ):
-            raise InvalidInputError(f"its digests are not of {DIGEST_BYTES} bytes each")
+            raise InputError(f"its digests are not of {DIGEST_BYTES} bytes each")
         identity = json.loads(str(arrays.get("extractor", "null")))
         extractor = None if identity is None else Identity.from_json(identity)
         return VectorsFile(
@@ -122,18 +120,18 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     except OSError:
         raise
     except zipfile.BadZipFile as error:
-        raise InvalidInputError(
+        raise InputError(
             f"{os.fspath(path)}: not a file of vectors (no npz file, or damaged)"
         ) from error
     except Exception as error:  # whatever a file that is not ours makes the parsers do
-        raise InvalidInputError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
+        raise InputError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
 
 
 def most_unpacked() -> int:
     """Return how many bytes a packed file may unpack to, or raise ValueError."""
     text = os.environ.get(MOST_UNPACKED_NAME) or str(MOST_UNPACKED)
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise InvalidInputError(
+        raise InputError(
             f"the environment variable {MOST_UNPACKED_NAME} is {text!r}: it takes a number of "
             f"bytes, such as {MOST_UNPACKED}"
         )
@@ -146,14 +144,14 @@ def _arrays(file: IO[bytes], most: int) -> dict[str, NDArray[Any]]:
     with zipfile.ZipFile(file) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         if "vectors" not in members:
-            raise InvalidInputError("it has no array called vectors")
+            raise InputError("it has no array called vectors")
         there = {name: members[name] for name in wanted if name in members}
         most = max(most, os.fstat(file.fileno()).st_size)
         if any(info.flag_bits & _ENCRYPTED for info in there.values()):
-            raise InvalidInputError("it is encrypted: unpack it first")
+            raise InputError("it is encrypted: unpack it first")
         unpacked = sum(info.file_size for info in there.values())
         if unpacked > most:
-            raise InvalidInputError(
+            raise InputError(
                 f"it unpacks to {unpacked / 2**30:.1f} GiB, more than the {most / 2**30:.1f} GiB "
                 f"that are read; if it is to be trusted, set {MOST_UNPACKED_NAME}={unpacked}"
             )
@@ -165,31 +163,29 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArra
     with archive.open(info) as part:
         shape, by_columns, dtype = _header(part, name)
         if dtype.fields is not None:
-            raise InvalidInputError(
+            raise InputError(
                 f"its {name} are a structured array, with fields, which is not read: save "
                 "numbers and texts"
             )
         if dtype.hasobject:
-            raise InvalidInputError(
+            raise InputError(
                 f"its {name} are Python objects, which are not read: save numbers and texts"
             )
         # Rows of no numbers take no room, however many of them a file says there are.
         if name == "vectors" and (len(shape) != 2 or shape[1] < 1):
-            raise InvalidInputError("its vectors are not rows of numbers")
+            raise InputError("its vectors are not rows of numbers")
         if dtype.kind in "US" and name == "labels" and dtype.itemsize > 4 * LONGEST_LABEL:
-            raise InvalidInputError(
-                f"its labels are wider than the {LONGEST_LABEL} characters of a label"
-            )
+            raise InputError(f"its labels are wider than the {LONGEST_LABEL} characters of a label")
         size = math.prod(shape) * dtype.itemsize
         is_there = size == info.file_size - part.tell() and dtype.itemsize > 0
         if not is_there or min(shape, default=0) < 0:
-            raise InvalidInputError(f"its {name} do not have the size that it says")
+            raise InputError(f"its {name} do not have the size that it says")
         array = np.empty(shape, dtype, order="F" if by_columns else "C")
         flat = array.ravel(order="K").view(np.uint8) if size else np.zeros(0, np.uint8)
         for start in range(0, size, _PIECE):
             piece = part.read(min(_PIECE, size - start))
             if len(piece) < min(_PIECE, size - start):
-                raise InvalidInputError(f"its {name} are cut short")
+                raise InputError(f"its {name} are cut short")
             flat[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
         return array
 
@@ -206,20 +202,20 @@ def _header(part: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype
     except zipfile.BadZipFile:
         raise
     except Exception as error:  # of numpy and of Python's own parser, in words for programmers
-        raise InvalidInputError(f"its {name} do not begin as arrays of numpy do") from error
+        raise InputError(f"its {name} do not begin as arrays of numpy do") from error
     if found is None:
-        raise InvalidInputError(f"its {name} are in a format of numpy that is not read")
+        raise InputError(f"its {name} are in a format of numpy that is not read")
     return found
 
 
 def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
     """Return vectors as floats, or raise ValueError."""
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
-        raise InvalidInputError("its vectors are not rows of numbers")
+        raise InputError("its vectors are not rows of numbers")
     if vectors.dtype.kind == "f":
         return vectors
     if vectors.size and not -_WHOLE <= int(vectors.min()) <= int(vectors.max()) <= _WHOLE:
-        raise InvalidInputError(
+        raise InputError(
             "its vectors are whole numbers beyond 2^53, which no float64 holds exactly"
         )
     return vectors.astype(np.float64)
@@ -228,17 +224,17 @@ def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:
 def _texts(array: NDArray[Any], name: str) -> list[str]:
     """Return texts, booleans or whole numbers as texts that can be written, or raise ValueError."""
     if array.ndim != 1 or array.dtype.kind not in "USiubf":
-        raise InvalidInputError(f"its {name} are not one text or whole number for each vector")
+        raise InputError(f"its {name} are not one text or whole number for each vector")
     texts = _as_texts(array, name)
     for text in set(texts):
         try:  # names of files may be bytes, which Python writes as surrogates of its own
             text.encode(errors="surrogateescape")
         except UnicodeEncodeError:
-            raise InvalidInputError(f"its {name} are no text: {text[:40]!a}") from None
+            raise InputError(f"its {name} are no text: {text[:40]!a}") from None
         if name == "labels":
             longest = max(len(text), len(unicodedata.normalize("NFC", text)))
             if longest > LONGEST_LABEL:
-                raise InvalidInputError(
+                raise InputError(
                     f"its labels hold one of {longest} characters; a label may have {LONGEST_LABEL}"
                 )
     return texts
@@ -247,13 +243,11 @@ def _texts(array: NDArray[Any], name: str) -> list[str]:
 def _as_texts(array: NDArray[Any], name: str) -> list[str]:
     if array.dtype.kind == "f":
         if not (np.isfinite(array).all() and (array == np.round(array)).all()):
-            raise InvalidInputError(f"its {name} are numbers that are not whole, and so no classes")
+            raise InputError(f"its {name} are numbers that are not whole, and so no classes")
         return [str(int(value)) for value in array.tolist()]
     if array.dtype.kind == "S":
         try:
             return [value.decode() for value in array.tolist()]
         except UnicodeDecodeError:
-            raise InvalidInputError(
-                f"its {name} are bytes that are not UTF-8: save texts"
-            ) from None
+            raise InputError(f"its {name} are bytes that are not UTF-8: save texts") from None
     return [str(value) for value in array.tolist()]

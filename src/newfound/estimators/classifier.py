@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError, NotTaughtError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.estimators.inputs import checked_labels, checked_rows
@@ -325,7 +325,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         sums = self._taught()
         index = sums.position(label)
         if not sums.per_class:
-            raise InvalidInputError(
+            raise InputError(
                 f"cannot forget class {label!r}: this model was taught with class_weight=None and "
                 "does not hold its sums per class. Teach it with class_weight='balanced', or with "
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
@@ -953,9 +953,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """Return the feature names of two models to be merged, or raise ValueError."""
         names, others = getattr(self, "feature_names_in_", None), theirs.feature_names
         if names is not None and others is not None and list(names) != others:
-            raise InvalidInputError(
-                "cannot merge: the two models were taught features of different names"
-            )
+            raise InputError("cannot merge: the two models were taught features of different names")
         return list(names) if names is not None else others
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import locked
 from newfound.estimators.classifier import IncrementalRidgeClassifier
@@ -495,7 +495,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             sums.labels.tolist(), selector.counts(sums), going, strict=True
         ):
             if gone > held:
-                raise InvalidInputError(
+                raise InputError(
                     f"cannot forget {gone} examples of {label!r}: {held} of them were taught"
                 )
         found, left = selector.held.plan_removal(rows, labels)

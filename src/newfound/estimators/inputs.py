@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from newfound.common.arrays import Labels, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.sums.labels import as_labels
 
 # Sums of squares stay far from where float64 overflows (1.8e308), however many rows come.
@@ -32,7 +32,7 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
             raise
         raise TypeError(f"X must hold numbers only: {error}") from error
     if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
-        raise InvalidInputError(
+        raise InputError(
             f"X holds values up to {np.abs(rows).max():.1e}, whose squares overflow; "
             "scale the features first"
         )

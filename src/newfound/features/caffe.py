@@ -3,7 +3,7 @@
 import os
 from typing import Literal
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.features.identity import Identity
 from newfound.features.onnx import OnnxExtractor
 
@@ -35,18 +35,18 @@ def caffenet(
     --------
     >>> caffenet("caffenet-12.onnx", layer="fc8")
     Traceback (most recent call last):
-    newfound.InvalidInputError: layer must be 'fc6' or 'fc7', got 'fc8'
+    newfound.InputError: layer must be 'fc6' or 'fc7', got 'fc8'
     """
     if layer not in _TENSORS:
-        raise InvalidInputError(f"layer must be 'fc6' or 'fc7', got {layer!r}")
+        raise InputError(f"layer must be 'fc6' or 'fc7', got {layer!r}")
     try:
         network = OnnxExtractor(path, _TENSORS[layer], size=224, mean=_MEAN, channels="bgr")
         is_caffenet = network.input == "data_0"
     except ValueError as error:
-        raise InvalidInputError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
+        raise InputError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
     if not is_caffenet:
         name = "" if isinstance(path, bytes) else f"{os.fspath(path)}: "
-        raise InvalidInputError(
+        raise InputError(
             f"{name}not the CaffeNet of the ONNX model zoo: its input is {network.input!r}, "
             "not 'data_0'"
         )

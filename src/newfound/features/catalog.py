@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.features.caffe import caffenet
 from newfound.features.efficientnet import EfficientNetLite0
 from newfound.features.extractor import Extractor
@@ -41,7 +41,7 @@ def named(text: str) -> Extractor:
     [-1.0, 1.0]
     >>> named("pixies")
     Traceback (most recent call last):
-    newfound.InvalidInputError: no extractor 'pixies': there are efficientnet-lite0, pixels, ...
+    newfound.InputError: no extractor 'pixies': there are efficientnet-lite0, pixels, ...
     """
     name, _, given = text.partition(":")
     is_file = name not in _OPTIONS
@@ -49,13 +49,13 @@ def named(text: str) -> Extractor:
         file = re.fullmatch(r"(.*\.onnx)(?::(.*))?", text, re.DOTALL)
         if file is None:
             there = ", ".join(_OPTIONS)
-            raise InvalidInputError(f"no extractor {name!r}: there are {there} and ONNX files")
+            raise InputError(f"no extractor {name!r}: there are {there} and ONNX files")
         name, given = file.groups("")
     options = _options(name, given, _NETWORK if is_file else _OPTIONS[name])
     if is_file:
         return OnnxExtractor(name, **options)
     if name == "caffenet" and "path" not in options:
-        raise InvalidInputError("caffenet needs its file: caffenet:path=caffenet-12.onnx")
+        raise InputError("caffenet needs its file: caffenet:path=caffenet-12.onnx")
     makers: dict[str, Any] = {DEFAULT: EfficientNetLite0, "pixels": Pixels, "caffenet": caffenet}
     made: Extractor = makers[name](**options)
     return made
@@ -67,11 +67,11 @@ def _options(name: str, given: str, allowed: tuple[str, ...]) -> dict[str, Any]:
     for pair in filter(None, given.split(",")):
         option, sign, value = pair.partition("=")
         if not sign or option in options:
-            raise InvalidInputError(
+            raise InputError(
                 f"cannot read {pair!r} in {f'{name}:{given}'!r}: options are name=value, once each"
             )
         if option not in allowed:
-            raise InvalidInputError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
+            raise InputError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")
         options[option] = _value(option, value)
     return options
 
@@ -98,9 +98,9 @@ def remembered(identity: Identity, network: str | None = None) -> Extractor:
     try:
         extractor = _remade(identity, network)
     except (TypeError, KeyError) as error:  # options that such an extractor does not have
-        raise InvalidInputError(f"no extractor is {identity} ({error})") from error
+        raise InputError(f"no extractor is {identity} ({error})") from error
     if extractor.identity != identity:
-        raise InvalidInputError(
+        raise InputError(
             f"vectors of {identity} are needed, but this makes those of {extractor.identity}"
         )
     return extractor
@@ -118,7 +118,7 @@ def _remade(identity: Identity, network: str | None) -> Extractor:
         output: Any = identity.output
         return EfficientNetLite0(output, crop=options["crop"])
     if network is None or not Path(network).is_file():
-        raise InvalidInputError(
+        raise InputError(
             f"this model was taught vectors of {identity}: say where that network's file is, "
             "with --extractor FILE.onnx"
         )
@@ -137,7 +137,7 @@ def _value(option: str, text: str) -> Any:
     try:
         numbers = tuple(map(int if option == "size" else float, text.split("/")))
     except ValueError:
-        raise InvalidInputError(
+        raise InputError(
             f"{option} must be numbers, such as 224 or 104/117/123, got {text!r}"
         ) from None
     return numbers[0] if len(numbers) == 1 else numbers

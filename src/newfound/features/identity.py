@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 # Numbers that say how images are prepared stay far below this.
 LARGEST_NUMBER = 1e15
@@ -52,11 +52,11 @@ class Identity:
         """Return the identity that `to_json` gave `values` for, or raise ValueError."""
         kinds = {"name": str, "weights": str, "output": str, "preprocessing": dict}
         if not isinstance(values, dict) or set(values) != set(kinds):
-            raise InvalidInputError("not an extractor's identity")
+            raise InputError("not an extractor's identity")
         if not all(isinstance(values[name], kind) for name, kind in kinds.items()):
-            raise InvalidInputError("not an extractor's identity")
+            raise InputError("not an extractor's identity")
         if not all(map(_is_plain, values["preprocessing"].values())):
-            raise InvalidInputError("not an extractor's identity")
+            raise InputError("not an extractor's identity")
         return cls(**values)
 
 

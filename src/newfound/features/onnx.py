@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.features.extractor import Extractor
 from newfound.features.identity import Identity
@@ -62,13 +62,9 @@ class OnnxExtractor(Extractor):
             self.session, self.output = _session_with(data, output)
             self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
             if size is None and fixed is None:
-                raise InvalidInputError(
-                    "this network takes images of any size: say which with size="
-                )
+                raise InputError("this network takes images of any size: say which with size=")
             if size is not None and fixed is not None and fixed != _pair(size):
-                raise InvalidInputError(
-                    f"this network takes images of {fixed}, not of {_pair(size)}"
-                )
+                raise InputError(f"this network takes images of {fixed}, not of {_pair(size)}")
             self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
             self.batch_size = self.batch_limit or self.batch_size
             try:
@@ -76,9 +72,7 @@ class OnnxExtractor(Extractor):
             except ValueError:
                 raise
             except Exception as error:  # whatever onnxruntime makes of it
-                raise InvalidInputError(
-                    f"this network does not take such images: {error}"
-                ) from error
+                raise InputError(f"this network does not take such images: {error}") from error
         self.identity = Identity(
             "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
         )
@@ -91,7 +85,7 @@ class OnnxExtractor(Extractor):
             batch = np.concatenate([batch, missing])
         (features,) = self.session.run([self.output], {self.input: batch})
         if np.ndim(features) < 2 or len(features) != len(batch):
-            raise InvalidInputError(
+            raise InputError(
                 f"{self.output} has shape {np.shape(features)} for {len(batch)} images: it is not "
                 "one row each"
             )
@@ -107,7 +101,7 @@ def _naming(path: str | os.PathLike[str] | bytes) -> Iterator[None]:
     except ValueError as error:
         if isinstance(path, bytes):
             raise
-        raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
+        raise InputError(f"{os.fspath(path)}: {error}") from error
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -128,9 +122,7 @@ def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
     inner = [name for node in model.graph.node for name in node.output if name]
     if output not in inner:
         near = get_close_matches(output, [*outputs, *inner], n=5, cutoff=0.3) or outputs
-        raise InvalidInputError(
-            f"no tensor {output!r} in this network; it has {', '.join(near)}, …"
-        )
+        raise InputError(f"no tensor {output!r} in this network; it has {', '.join(near)}, …")
     kind = onnx.TensorProto.FLOAT
     model.graph.output.append(onnx.helper.make_tensor_value_info(output, kind, None))
     return _session(model.SerializeToString()), output
@@ -156,7 +148,7 @@ def _session(data: bytes) -> Any:
     try:
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise InvalidInputError(f"not a network that onnxruntime can run: {error}") from error
+        raise InputError(f"not a network that onnxruntime can run: {error}") from error
 
 
 def _input_of(
@@ -167,9 +159,7 @@ def _input_of(
     shape = inputs[0].shape
     if len(inputs) != 1 or len(shape) != 4 or inputs[0].type != "tensor(float)":
         found = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
-        raise InvalidInputError(
-            f"an image network has one float input of four dimensions; here {found}"
-        )
+        raise InputError(f"an image network has one float input of four dimensions; here {found}")
     depth = 1 if channels == "grey" else 3
     if shape[1] == depth or (isinstance(shape[1], str) and shape[3] != depth):
         layout: Literal["chw", "hwc"] = "chw"
@@ -177,7 +167,7 @@ def _input_of(
     elif shape[3] == depth:
         layout, (height, width) = "hwc", shape[1:3]
     else:
-        raise InvalidInputError(f"the network's input is {shape}, which has no {depth} channels")
+        raise InputError(f"the network's input is {shape}, which has no {depth} channels")
     fixed = (height, width) if isinstance(height, int) and isinstance(width, int) else None
     return inputs[0].name, layout, fixed, shape[0] if isinstance(shape[0], int) else None
 

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.features.extractor import Extractor
 from newfound.features.identity import Identity
 from newfound.features.preprocessing import Preprocessing, Size
@@ -38,9 +38,7 @@ class Pixels(Extractor):
         channels: Literal["grey", "rgb"] = "grey",
     ) -> None:
         if not isinstance(range, tuple | list) or len(range) != 2 or not range[0] < range[1]:
-            raise InvalidInputError(
-                f"range must be two numbers that rise, black and white, got {range}"
-            )
+            raise InputError(f"range must be two numbers that rise, black and white, got {range}")
         black, white = range
         step = 255 / (white - black)
         self.prepare = Preprocessing(size, -black * step, step, channels)

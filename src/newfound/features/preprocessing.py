@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.features.images import Image
 
 Size = int | tuple[int, int]
@@ -49,27 +49,25 @@ class Preprocessing:
         sides = (self.size, self.size) if isinstance(self.size, int) else self.size
         whole = isinstance(sides, tuple) and all(isinstance(side, int) for side in sides)
         if not whole or len(sides) != 2 or not 1 <= min(sides) <= max(sides) <= 4096:
-            raise InvalidInputError(
+            raise InputError(
                 f"size must be one number of pixels or two, from 1 to 4096, got {self.size}"
             )
         if self.channels not in ("rgb", "bgr", "grey"):
-            raise InvalidInputError(
-                f"channels must be 'rgb', 'bgr' or 'grey', got {self.channels!r}"
-            )
+            raise InputError(f"channels must be 'rgb', 'bgr' or 'grey', got {self.channels!r}")
         if self.crop is not None and not (
             isinstance(self.crop, int | float) and 0 < self.crop <= 1
         ):
-            raise InvalidInputError(f"crop must be above 0 and at most 1, or None, got {self.crop}")
+            raise InputError(f"crop must be above 0 and at most 1, or None, got {self.crop}")
         shapes = ((),) if self.channels == "grey" else ((), (3,))
         for levels in (self.mean, self.scale):
             is_number = np.asarray(levels).dtype.kind in "if"
             if not is_number or np.shape(levels) not in shapes or not np.isfinite(levels).all():
-                raise InvalidInputError(
+                raise InputError(
                     f"mean and scale must be a number, or one for each channel, got {levels}"
                 )
 
         if 0 in np.atleast_1d(self.scale):
-            raise InvalidInputError("scale must not be 0: pixels are divided by it")
+            raise InputError("scale must not be 0: pixels are divided by it")
 
     @property
     def height_width(self) -> tuple[int, int]:

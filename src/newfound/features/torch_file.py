@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 _TYPES = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8")}
@@ -63,16 +63,16 @@ def read_tensors(data: bytes) -> dict[str, NDArray[Any]]:
     --------
     >>> read_tensors(b"something else")
     Traceback (most recent call last):
-    newfound.InvalidInputError: not a torch file in the old format
+    newfound.InputError: not a torch file in the old format
     """
     file = io.BytesIO(data)
     try:
         if (_Reader(file).load(), _Reader(file).load()) != (_MAGIC, _PROTOCOL):
-            raise InvalidInputError("another magic number")
+            raise InputError("another magic number")
         _Reader(file).load()  # sizes of types on the machine that wrote it
         tensors, keys = _Reader(file).load(), _Reader(file).load()
     except Exception as error:
-        raise InvalidInputError("not a torch file in the old format") from error
+        raise InputError("not a torch file in the old format") from error
     dtypes = {tensor.storage: tensor.dtype for tensor in tensors.values()}
     storages = {}
     for key in keys:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Labels, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.files import write_whole
 from newfound.paper.methods import METHODS, Chosen, Fixed, Rebalanced, Recoded
 from newfound.paper.protocol import Learner, Sizes, Snapshot, draw, snapshots
@@ -114,7 +114,7 @@ def begin(folder: Path, settings: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / CONFIGURATION
     if path.exists() and json.loads(path.read_text()) != settings:
-        raise InvalidInputError(
+        raise InputError(
             f"{folder} holds a run with other settings: give another --output, or remove it"
         )
     write_whole(path, (json.dumps(settings, indent=1) + "\n").encode())

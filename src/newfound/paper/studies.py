@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Labels, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.paper.protocol import Sizes
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def icubworld28_study(extractor: "Extractor | None" = None) -> Study:
 
 def _needs_none(extractor: "Extractor | None") -> None:
     if extractor is not None:
-        raise InvalidInputError("this data set is learned from its pixels: leave --extractor out")
+        raise InputError("this data set is learned from its pixels: leave --extractor out")
 
 
 def _is_caffenet(extractor: "Extractor | None", layer: str) -> bool:

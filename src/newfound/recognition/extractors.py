@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from newfound.common.errors import InvalidInputError, WrongExtractorError
+from newfound.common.errors import InputError, WrongExtractorError
 from newfound.features.identity import Identity
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def extractor_for(known: Identity | None, choice: "str | Extractor | None") -> "
     from newfound.features.catalog import named, remembered
 
     if choice is None:
-        raise InvalidInputError("there is no extractor: this takes vectors, and no images")
+        raise InputError("there is no extractor: this takes vectors, and no images")
     if not isinstance(choice, str):
         extractor = choice
     elif known is None:

@@ -7,26 +7,24 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Labels
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
 
 
 def check_label(text: str) -> None:
-    """Raise InvalidInputError if a text cannot name a class.
+    """Raise InputError if a text cannot name a class.
 
     Examples
     --------
     >>> check_label("")
     Traceback (most recent call last):
-    newfound.InvalidInputError: a class needs a name
+    newfound.InputError: a class needs a name
     """
     if not text:
-        raise InvalidInputError("a class needs a name")
+        raise InputError("a class needs a name")
     longest = max(len(text), len(unicodedata.normalize("NFC", text)))
     if longest > LONGEST_LABEL:
-        raise InvalidInputError(
-            f"a label of {longest} characters; a label may have {LONGEST_LABEL}"
-        )
+        raise InputError(f"a label of {longest} characters; a label may have {LONGEST_LABEL}")
 
 
 class LabelNames:
@@ -51,7 +49,7 @@ class LabelNames:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If it could mean several of them.
         """
         if self.labels is not labels:  # sums replace their labels, and never change them
@@ -61,7 +59,7 @@ class LabelNames:
         composed = unicodedata.normalize("NFC", text)
         meant = list(self.similar.get(composed, {}).values())
         if len(meant) > 1:
-            raise InvalidInputError(
+            raise InputError(
                 f"{text} could mean {len(meant)} classes that differ in how accents are written: "
                 f"{', '.join(map(ascii, meant))}; write one of them exactly"
             )

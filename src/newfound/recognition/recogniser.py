@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newfound.common.errors import InvalidInputError, NotTaughtError, UnreadableImageError
+from newfound.common.arrays import take
+from newfound.common.errors import InputError, NotTaughtError, UnreadableImageError
 from newfound.common.files import DIGEST_BYTES, digest_of
 from newfound.common.interrupts import uninterrupted
 from newfound.estimators.classifier import IncrementalRidgeClassifier
@@ -210,7 +211,7 @@ class Recogniser:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If it could mean several classes.
 
         Examples
@@ -261,7 +262,7 @@ class Recogniser:
         ------
         UnreadableImageError
             If a single image is given and cannot be used.
-        InvalidInputError
+        InputError
             If there are no images, or no label says what they show.
         WrongExtractorError
             If vectors are of another extractor than those taught before.
@@ -392,7 +393,7 @@ class Recogniser:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If there is no such class, or the model is lean and holds no sums per class.
 
         Examples
@@ -418,7 +419,7 @@ class Recogniser:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If there is no class `old`, or `new` is not a label like the others.
 
         Examples
@@ -452,7 +453,7 @@ class Recogniser:
         ------
         WrongExtractorError
             If the two were taught vectors of different extractors.
-        InvalidInputError
+        InputError
             If they do not go together for another reason, which the message says.
 
         Examples
@@ -496,7 +497,7 @@ class Recogniser:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If there are no images.
         UnreadableImageError
             If none of them can be used.
@@ -564,7 +565,7 @@ class Recogniser:
 
         Raises
         ------
-        WrongExtractorError, InvalidInputError
+        WrongExtractorError, InputError
             At once, before any work, if some vectors cannot be those of this model.
 
         Examples
@@ -584,9 +585,9 @@ class Recogniser:
             widths = widths | {network.width}
         if len(widths) > 1:
             sizes = " and of ".join(map(str, sorted(widths)))
-            raise InvalidInputError(f"vectors of {sizes} features")
+            raise InputError(f"vectors of {sizes} features")
         if self.is_taught and widths - {self.model.n_features_in_}:
-            raise InvalidInputError(
+            raise InputError(
                 f"vectors of {widths.pop()} features, but this model was taught "
                 f"{self.model.n_features_in_}"
             )
@@ -657,7 +658,7 @@ class Recogniser:
         ------
         WrongExtractorError
             If the vectors taught before are of another extractor.
-        InvalidInputError
+        InputError
             If something does not fit together. Then nothing is changed.
 
         Examples
@@ -815,7 +816,7 @@ class Recogniser:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If there is no path.
         NotFittedError
             If nothing was taught.
@@ -832,7 +833,7 @@ class Recogniser:
         """
         path = self.path if path is None else path
         if path is None:
-            raise InvalidInputError("say where to save it: it was made without a path")
+            raise InputError("say where to save it: it was made without a path")
         with self.lock:
             if refresh:
                 self.refresh_if_changed()
@@ -840,7 +841,7 @@ class Recogniser:
             kept = self.taught.to_arrays(state.sums.labels.tolist())
             if self.unknown_above is not None:
                 kept["unknown_above"] = np.array([self.unknown_above])
-                _novelty(kept["unknown_above"])  # what could not be read is not written
+                _bound_in(kept)  # what could not be read is not written
             file_format.write(path, state.keeping("memory", kept))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -850,14 +851,13 @@ class Recogniser:
     def _open(self, path: Path) -> None:
         """Become what `save` wrote, or a recogniser of any other model: one without images."""
         state = file_format.read(path)
-        self.model = model_of(state._replace(extractor=None), path)
+        self.model = model_of(state, path)
         self.identity, kept = state.extractor, state.kept_by("memory")
         try:
             if kept:
                 self.taught = TaughtImages.from_arrays(kept, state.sums.labels.tolist())
-            if "unknown_above" in kept:
-                self.unknown_above = _novelty(kept["unknown_above"])
-        except (ValueError, KeyError) as error:
+            self.unknown_above = _bound_in(kept)
+        except InputError as error:
             raise file_format.ModelFileError(f"{os.fspath(path)}: damaged: {error}") from error
 
     def _extractor_for(self, known: Identity | None) -> "Extractor":
@@ -904,13 +904,14 @@ def _checked_digests(vectors: NDArray[Any], digests: Sequence[bytes] | None) -> 
     if digests is None:
         return [digest_of(row.tobytes()) for row in vectors]
     if len(digests) != len(vectors):
-        raise InvalidInputError(f"{len(vectors)} vectors, but {len(digests)} digests")
+        raise InputError(f"{len(vectors)} vectors, but {len(digests)} digests")
     if any(len(digest) != DIGEST_BYTES for digest in digests):
-        raise InvalidInputError(f"digests have {DIGEST_BYTES} bytes")
+        raise InputError(f"digests have {DIGEST_BYTES} bytes")
     return list(digests)
 
 
-def _novelty(array: NDArray[Any]) -> float:
-    if array.shape != (1,) or array.dtype != np.float64 or not 0 <= array[0] <= 1:
-        raise InvalidInputError("its bound of the unknown is none")
-    return float(array[0])
+def _bound_in(arrays: dict[str, NDArray[Any]]) -> float | None:
+    """Return the bound of the unknown that was stored, or raise ValueError if it is none."""
+    if "unknown_above" not in arrays:
+        return None
+    return float(take(arrays, "unknown_above", np.float64, (1,), 0, 1)[0])

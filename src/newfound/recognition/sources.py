@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError, UnreadableImageError
+from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.files import digest_of
 from newfound.datasets import folder, read_vectors
 from newfound.datasets.folder import images_below, is_folder
@@ -34,7 +34,7 @@ MOST_AT_ONCE = 1e6
 Wanted = Callable[[Any, bytes, int], bool]
 
 
-class NoLabelError(InvalidInputError):
+class NoLabelError(InputError):
     """Something is to be taught, and neither a folder nor anybody says what it shows."""
 
 
@@ -130,7 +130,7 @@ def find(
     ------
     NoLabelError
         If something needs a label and has none.
-    InvalidInputError
+    InputError
         If nothing is there, or a label cannot be one.
 
     Examples
@@ -154,7 +154,7 @@ def find(
             found.images.append(ImageFile(Path(given), _needed(found, label, given)))
     if not len(found):
         counted = describe(found.passed_over)
-        raise InvalidInputError(f"no images there{counted and f' (passed over: {counted})'}")
+        raise InputError(f"no images there{counted and f' (passed over: {counted})'}")
     return found
 
 

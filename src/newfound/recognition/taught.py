@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.arrays import take
+from newfound.common.errors import InputError
 from newfound.common.files import DIGEST_BYTES
 
 
@@ -38,7 +39,7 @@ class TaughtImages:
     def add(self, label: Any, digest: bytes) -> None:
         """Remember an image."""
         if len(digest) != DIGEST_BYTES:
-            raise InvalidInputError(f"a digest has {DIGEST_BYTES} bytes, got {len(digest)}")
+            raise InputError(f"a digest has {DIGEST_BYTES} bytes, got {len(digest)}")
         self.digests.setdefault(label, Counter())[digest] += 1
 
     def remove(self, label: Any, digest: bytes) -> None:
@@ -80,13 +81,9 @@ class TaughtImages:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], labels: list[Any]) -> "TaughtImages":
-        """Return the images that `to_arrays` was asked of, or raise ValueError or KeyError."""
-        digests, index = arrays["digests"], arrays["class"]
-        fits = digests.dtype == np.uint8 and digests.shape == (index.size, DIGEST_BYTES)
-        if not fits or index.dtype != np.int64 or index.ndim != 1:
-            raise InvalidInputError("its memory of images does not fit together")
-        if len(index) and not 0 <= index.min() <= index.max() < len(labels):
-            raise InvalidInputError("its memory of images names classes that are not there")
+        """Return the images that `to_arrays` was asked of, or raise ValueError."""
+        index = take(arrays, "class", np.int64, (-1,), 0, len(labels) - 1)
+        digests = take(arrays, "digests", np.uint8, (len(index), DIGEST_BYTES))
         taught = cls()
         for digest, row in zip(digests, index.tolist(), strict=True):
             taught.add(labels[row], digest.tobytes())

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import Settings
 from newfound.solvers.weighted import RebalancedSolver
@@ -58,7 +58,7 @@ def solver_for(sums: Sums, settings: Settings) -> Solver:
     """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
     penalty, _, class_weight, fit_intercept = settings
     if class_weight is not None and not sums.per_class:
-        raise InvalidInputError(
+        raise InputError(
             "class_weight needs the sums of each class, but this model was taught with "
             "class_weight=None, which does not hold them: fit it anew"
         )

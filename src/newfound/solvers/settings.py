@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.sums.labels import as_labels
 
 # Beyond these, products with the sums would leave the range of float64.
@@ -48,27 +48,27 @@ def checked_settings(
 
     >>> checked_settings(0, 0.7, None, True)
     Traceback (most recent call last):
-    newfound.InvalidInputError: penalty must be a finite number above 0, got 0; ...
+    newfound.InputError: penalty must be a finite number above 0, got 0; ...
     """
     if not _is_number(penalty) or not _SMALLEST <= float(penalty) <= _LARGEST:
-        raise InvalidInputError(f"penalty must be a finite number above 0, got {penalty!r}{_RANGE}")
+        raise InputError(f"penalty must be a finite number above 0, got {penalty!r}{_RANGE}")
     if not _is_number(recoding) or not 0 <= recoding <= 1:
-        raise InvalidInputError(f"recoding must be a number from 0 to 1, got {recoding!r}")
+        raise InputError(f"recoding must be a number from 0 to 1, got {recoding!r}")
     if not isinstance(fit_intercept, bool | np.bool_):
-        raise InvalidInputError(f"fit_intercept must be True or False, got {fit_intercept!r}")
+        raise InputError(f"fit_intercept must be True or False, got {fit_intercept!r}")
     if class_weight is not None and isinstance(class_weight, Mapping):
         class_weight = {_plain(label): weight for label, weight in class_weight.items()}
         for label, weight in class_weight.items():
             as_labels([label], "class_weight")
             if not _is_number(weight) or not _SMALLEST <= float(weight) <= _LARGEST:
-                raise InvalidInputError(
+                raise InputError(
                     f"class_weight must be finite and above 0, got {weight!r} for {label!r}{_RANGE}"
                 )
             class_weight[label] = float(weight)
     elif class_weight is not None and not (
         isinstance(class_weight, str) and class_weight == "balanced"
     ):
-        raise InvalidInputError(
+        raise InputError(
             f"class_weight must be None, 'balanced' or a mapping of weights, got {class_weight!r}"
         )
     return Settings(float(penalty), float(recoding), class_weight, bool(fit_intercept))
@@ -118,27 +118,23 @@ def checked_selection_settings(
     rising = ("auto",) if automatic else _rising(penalties, "penalties", _SMALLEST, _LARGEST)
     levels = _rising(recodings, "recodings", 0.0, 1.0)
     if len(rising) * len(levels) > MOST_CANDIDATES:
-        raise InvalidInputError(
+        raise InputError(
             f"{len(rising)} penalties times {len(levels)} recodings are more candidates than the "
             f"{MOST_CANDIDATES} there may be: give fewer of them"
         )
     if rule is None and len(levels) > 1:
-        raise InvalidInputError(
+        raise InputError(
             "rule=None chooses the penalty alone: give recodings one number, such as "
             f"recodings=0.7, got {len(levels)} of them"
         )
     _one_of(rule, "rule", ("what-if", "paper", None))
     if rule == "paper" and levels[0] != 0:
-        raise InvalidInputError(
-            "rule='paper' compares with no recoding at all: recodings must hold 0"
-        )
+        raise InputError("rule='paper' compares with no recoding at all: recodings must hold 0")
     _one_of(validation, "validation", ("holdout", "progressive"))
     if not (isinstance(tolerance, str) and tolerance == "one-se") and not (
         _is_number(tolerance) and 0 <= tolerance <= 1
     ):
-        raise InvalidInputError(
-            f"tolerance must be a number from 0 to 1 or 'one-se', got {tolerance!r}"
-        )
+        raise InputError(f"tolerance must be a number from 0 to 1 or 'one-se', got {tolerance!r}")
     shared = checked_settings(1.0, 0.0, class_weight, fit_intercept)
     return SelectionSettings(
         "auto" if automatic else rising,
@@ -168,23 +164,21 @@ def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...
     is_some = isinstance(values, Iterable) and not isinstance(values, str)
     numbers = list(values) if is_some and getattr(values, "ndim", 1) == 1 else []
     if not numbers or not all(map(_is_number, numbers)):
-        raise InvalidInputError(f"{name} must be a number or several, got {values!r}")
+        raise InputError(f"{name} must be a number or several, got {values!r}")
     wrong = [number for number in numbers if not least <= float(number) <= most]
     if wrong:
-        raise InvalidInputError(f"{name} must be from {least:g} to {most:g}, got {wrong[0]!r}")
+        raise InputError(f"{name} must be from {least:g} to {most:g}, got {wrong[0]!r}")
     return tuple(sorted({float(number) for number in numbers}))
 
 
 def _one_of(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
     if not isinstance(value, str | None) or value not in allowed:
-        raise InvalidInputError(
-            f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}"
-        )
+        raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
 def _whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise InvalidInputError(f"{name} must be a whole number from {least}, got {value!r}")
+        raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
     return int(value)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats, take
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
 from newfound.sums.blas import add_products
 from newfound.sums.gram import ROUNDING_SHARE, Gram, total_gram
@@ -38,10 +38,10 @@ def require(condition: bool, what: str) -> None:
 
     >>> require(False, "counts")
     Traceback (most recent call last):
-    newfound.InvalidInputError: its counts do not fit together
+    newfound.InputError: its counts do not fit together
     """
     if not condition:
-        raise InvalidInputError(f"its {what} do not fit together")
+        raise InputError(f"its {what} do not fit together")
 
 
 def check_labels(header: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def check_labels(header: dict[str, Any]) -> None:
     require(kind is not None, "labels")
     length = int(kind[2] or 0) if kind else 0
     if length > LONGEST_LABEL or 4 * length * len(labels) > LARGEST_LABELS:
-        raise InvalidInputError(
+        raise InputError(
             f"it has {len(labels)} labels of up to {length} characters; a label may have "
             f"{LONGEST_LABEL}, and all of them together {LARGEST_LABELS // 2**20} MB"
         )

@@ -11,7 +11,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.errors import ModelFileError as ModelFileError
 from newfound.common.files import open_regular, write_whole
 from newfound.features.identity import Identity
@@ -93,8 +93,8 @@ def write(path: str | os.PathLike[str], state: State) -> None:
         check_numbers(header, tensors)
         data = bytearray(safetensors.numpy.save({**tensors, **state.more}, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
-    except InvalidInputError as error:
-        raise InvalidInputError(
+    except InputError as error:
+        raise InputError(
             f"{os.fspath(path)}: not written, for it could not be read again "
             f"({error}); what was taught or merged last was too large"
         ) from error
@@ -134,7 +134,7 @@ def read(path: str | os.PathLike[str]) -> State:
         raise
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
-    except InvalidInputError as error:
+    except InputError as error:
         raise ModelFileError(f"{os.fspath(path)}: damaged: {error}") from None
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ModelFileError(

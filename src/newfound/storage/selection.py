@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import take
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.selection.holdout import HeldBack
 from newfound.selection.schedule import Occasion, Schedule
 from newfound.selection.selector import Selector
@@ -101,4 +101,4 @@ def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSet
 
 def _require(condition: bool) -> None:
     if not condition:
-        raise InvalidInputError("what its selection kept does not fit together")
+        raise InputError("what its selection kept does not fit together")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Labels
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
 
 _FAMILIES = {"U": "strings", "b": "booleans", "i": "numbers", "u": "numbers", "f": "numbers"}
@@ -22,21 +22,19 @@ def as_labels(y: Any, name: str = "y") -> Labels:
     array(['mug', 'cup'], dtype='<U3')
     >>> as_labels(["mug", None])
     Traceback (most recent call last):
-    newfound.InvalidInputError: Input y contains None at position 1; every row needs a label
+    newfound.InputError: Input y contains None at position 1; every row needs a label
     """
     labels = y if isinstance(y, np.ndarray) else _from_any(y, name)
     if labels.ndim != 1:
-        raise InvalidInputError(
+        raise InputError(
             f"{name} should be a 1d array of labels, got an array of shape {labels.shape} instead."
         )
     if labels.dtype.kind in "OT":
         labels = _from_objects(labels.tolist(), name)
     if labels.dtype.kind == "c":
-        raise InvalidInputError(
-            f"Complex data not supported: {name} holds complex numbers as labels"
-        )
+        raise InputError(f"Complex data not supported: {name} holds complex numbers as labels")
     if labels.dtype.kind not in _FAMILIES:
-        raise InvalidInputError(
+        raise InputError(
             f"Unknown label type: {labels.dtype}. Labels are strings, booleans or whole numbers."
         )
     if labels.dtype.kind == "U" and labels.dtype.itemsize > 4 * LONGEST_LABEL:
@@ -52,10 +50,10 @@ def check_same_type(known: Labels, new: Labels) -> None:
 
     >>> check_same_type(np.array([1, 2]), np.array(["mug"]))
     Traceback (most recent call last):
-    newfound.InvalidInputError: this model's labels are numbers, but 'mug' is not one of these
+    newfound.InputError: this model's labels are numbers, but 'mug' is not one of these
     """
     if len(known) and len(new) and _FAMILIES[known.dtype.kind] != _FAMILIES[new.dtype.kind]:
-        raise InvalidInputError(
+        raise InputError(
             f"this model's labels are {_FAMILIES[known.dtype.kind]}, "
             f"but {new.tolist()[0]!r} is not one of these"
         )
@@ -74,7 +72,7 @@ def join_labels(known: Labels, new: Labels) -> Labels:
     check_same_type(known, new)
     joined = np.concatenate([known, new])
     if joined.dtype != known.dtype and joined.tolist() != known.tolist() + new.tolist():
-        raise InvalidInputError(
+        raise InputError(
             f"no number type holds both {known.dtype} and {new.dtype} labels as large as these; "
             "teach all labels as one type"
         )
@@ -90,11 +88,9 @@ def _from_any(y: Any, name: str) -> Labels:
     if hasattr(y, "__array__"):
         return np.asarray(y)
     if isinstance(y, set | frozenset):
-        raise InvalidInputError(
-            f"{name} should be a 1d array of labels, got a set, which has no order"
-        )
+        raise InputError(f"{name} should be a 1d array of labels, got a set, which has no order")
     if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        raise InvalidInputError(
+        raise InputError(
             f"{name} should be a 1d array of labels, got {y!r}; for one row pass [{y!r}]"
         )
     # Through objects, because np.asarray([1, "mug"]) would quietly turn 1 into "1".
@@ -107,18 +103,16 @@ def _from_objects(values: list[Any], name: str) -> Labels:
         _check_lengths(map(len, values), name)  # before numpy makes all of them as wide
         labels = np.array(values, dtype=np.str_)
         if not _same(labels.tolist(), values):
-            raise InvalidInputError(
-                f"{name} holds a string that ends in NUL, which numpy cannot keep"
-            )
+            raise InputError(f"{name} holds a string that ends in NUL, which numpy cannot keep")
         return labels
     if all(isinstance(value, bool | np.bool_) for value in values):
         return np.array(values, dtype=np.bool_)
     if any(isinstance(value, str | bool | np.bool_) for value in values):
         kinds = sorted({type(value).__name__ for value in values})
-        raise InvalidInputError(f"{name} mixes labels of different types: {', '.join(kinds)}")
+        raise InputError(f"{name} mixes labels of different types: {', '.join(kinds)}")
     labels = np.array(values)
     if labels.dtype.kind == "O" or not _same(labels.tolist(), values):
-        raise InvalidInputError(f"{name} holds a number beyond 64 bits; use a string as its label")
+        raise InputError(f"{name} holds a number beyond 64 bits; use a string as its label")
     return labels
 
 
@@ -126,11 +120,11 @@ def _check_kinds(values: list[Any], name: str) -> None:
     """Raise ValueError if one of the values is of no kind that labels may have."""
     for index, value in enumerate(values):
         if value is None:
-            raise InvalidInputError(
+            raise InputError(
                 f"Input {name} contains None at position {index}; every row needs a label"
             )
         if not isinstance(value, str | bool | np.bool_ | int | float | np.integer | np.floating):
-            raise InvalidInputError(
+            raise InputError(
                 f"Unknown label type: {type(value).__name__} at position {index} of {name}. "
                 "Labels are strings, booleans or whole numbers."
             )
@@ -140,7 +134,7 @@ def _check_lengths(lengths: Iterable[int], name: str) -> int:
     """Return the largest length, or raise ValueError where no label is so long."""
     longest = max(lengths, default=0)
     if longest > LONGEST_LABEL:
-        raise InvalidInputError(
+        raise InputError(
             f"{name} holds a label of {longest} characters; a label may have {LONGEST_LABEL}"
         )
     return longest
@@ -154,10 +148,10 @@ def _same(held: list[Any], given: list[Any]) -> bool:
 def _check_whole(labels: Labels, name: str) -> None:
     if not np.isfinite(labels).all():
         what = "NaN" if np.isnan(labels).any() else "infinity"
-        raise InvalidInputError(f"Input {name} contains {what}; every row needs a label")
+        raise InputError(f"Input {name} contains {what}; every row needs a label")
     broken = labels[labels != np.round(labels)]
     if len(broken):
-        raise InvalidInputError(
+        raise InputError(
             f"Unknown label type: continuous. {name} holds {broken[0]}, which is not a class; "
             "labels are strings, booleans or whole numbers."
         )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 # Sum of squares from which sums would soon leave the range of float64.
 LARGEST_SQUARE = 1e290
@@ -18,18 +18,18 @@ def as_rows(X: Any) -> Rows:
     array([[1., 2.]])
     >>> as_rows([1.0, 2.0])
     Traceback (most recent call last):
-    newfound.InvalidInputError: X should have two dimensions, rows and features; its shape is (2,)
+    newfound.InputError: X should have two dimensions, rows and features; its shape is (2,)
     """
     rows = np.asarray(X)
     if rows.dtype.kind not in "fiu":
-        raise InvalidInputError(f"X must hold numbers only, got an array of {rows.dtype}")
+        raise InputError(f"X must hold numbers only, got an array of {rows.dtype}")
     if rows.ndim != 2 or not rows.shape[1]:
-        raise InvalidInputError(
+        raise InputError(
             f"X should have two dimensions, rows and features; its shape is {rows.shape}"
         )
     rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
     if not np.vdot(rows, rows.astype(np.float64, copy=False)) < LARGEST_SQUARE:
-        raise InvalidInputError(_trouble(rows))
+        raise InputError(_trouble(rows))
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InvalidInputError, NotTaughtError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.sums.cross import Cross, class_terms
 from newfound.sums.gram import Gram, total_gram
@@ -89,7 +89,7 @@ class Sums:
 
         Raises
         ------
-        InvalidInputError
+        InputError
             If rows or labels cannot be taught, or there are more of the one than of the other.
 
         Examples
@@ -100,7 +100,7 @@ class Sums:
         """
         rows, labels = as_rows(X), as_labels(y)
         if len(rows) != len(labels):
-            raise InvalidInputError(f"X has {len(rows)} rows, but y has {len(labels)} labels")
+            raise InputError(f"X has {len(rows)} rows, but y has {len(labels)} labels")
         sums = cls(rows.shape[1], per_class)
         sums.add(rows, *sums.locate(labels))
         return sums
@@ -195,7 +195,7 @@ class Sums:
             return self._position[label]
         shown = ", ".join(map(repr, self.labels.tolist()[:10])) or "none"
         more = ", …" if self.n_classes > 10 else ""
-        raise InvalidInputError(f"no class {label!r} here; the classes are {shown}{more}")
+        raise InputError(f"no class {label!r} here; the classes are {shown}{more}")
 
     def locate(self, y: Labels) -> tuple[Index, Labels]:
         """Return the class index of each label in `y`, and all labels once these are known.
@@ -303,11 +303,11 @@ class Sums:
     def merge(self, other: "Sums") -> None:
         """Add everything `other` holds; classes are matched by label."""
         if other.width != self.width:
-            raise InvalidInputError(
+            raise InputError(
                 f"cannot merge: {other.width} features there, {self.width} features here"
             )
         if self.per_class and not other.per_class and other.total:
-            raise InvalidInputError(
+            raise InputError(
                 "cannot merge: this model holds its sums per class and the other does not; "
                 "teach the other with a class_weight, too"
             )
@@ -353,7 +353,7 @@ class Sums:
         """Take over sums that were held before, all but the Grams, which start empty."""
         shape = (len(labels), self.width)
         if counts.shape != shape[:1] or cross.shape != shape or residue.shape != shape:
-            raise InvalidInputError("sums of different shapes do not belong together")
+            raise InputError("sums of different shapes do not belong together")
         self.labels, self._position = labels, positions(labels)
         self.counts = counts.astype(np.int64)
         self._cross, self.dtype = Cross(cross.copy(), residue.copy()), dtype

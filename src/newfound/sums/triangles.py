@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from newfound.common.arrays import Floats, Rows
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.sums.blas import add_products, diagonal_of, room_for
 from newfound.sums.exact import add_exactly
 
@@ -61,7 +61,7 @@ class Triangles:
         """Return a sum from what another held, `matrix` being its `total()`."""
         width = len(residue)
         if matrix.shape != (width, width):
-            raise InvalidInputError("sums of different shapes do not belong together")
+            raise InputError("sums of different shapes do not belong together")
         restored = cls(width, recent_apart)
         restored.old[:] = matrix
         restored.diagonal, restored.residue = matrix.diagonal().copy(), residue

@@ -9,7 +9,7 @@ import typer
 from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, plural
 from newfound.cli.inputs import find, tell_problems, use_extractor
 from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, check_output
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 from newfound.recognition.locking import name_in_errors
 
 if TYPE_CHECKING:
@@ -68,9 +68,7 @@ def _write(output: Path, examples: "list[Example]", console: Console) -> None:
 
     names = [str(example.label) for example in examples if example.label is not None]
     if 0 < len(names) < len(examples):
-        raise InvalidInputError(
-            "some of these have labels and others have none: give --as, or part them"
-        )
+        raise InputError("some of these have labels and others have none: give --as, or part them")
     vectors, made_by = stack(examples)
     labels = [unicodedata.normalize("NFC", name) for name in names]
     of_images = all(example.of_image for example in examples)

@@ -8,7 +8,7 @@ from newfound.cli.console import Console
 from newfound.cli.inputs import check_label
 from newfound.cli.models import locked, must_exist, open_recogniser, save
 from newfound.cli.options import Model, Quiet, Wait
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 Label = Annotated[str, typer.Argument(help="Class to forget.", show_default=False)]
 
@@ -27,7 +27,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     with locked(model, wait, console) as change:
         recogniser = open_recogniser(model)
         if not recogniser.model.sums_.per_class:
-            raise InvalidInputError(
+            raise InputError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"
             )

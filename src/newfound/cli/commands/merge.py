@@ -8,7 +8,7 @@ import typer
 from newfound.cli.console import Console, plural, printable, summary
 from newfound.cli.models import locked, open_recogniser, save
 from newfound.cli.options import Quiet, Wait
-from newfound.common.errors import InvalidInputError
+from newfound.common.errors import InputError
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -60,7 +60,7 @@ def _merge(pairs: "list[tuple[Path, Recogniser]]") -> "tuple[Recogniser, int]":
     for number, (path, other) in enumerate(others, start=1):
         try:
             twice += merged.merge(other)
-        except InvalidInputError as error:
+        except InputError as error:
             before = " and ".join(str(each) for each, _ in pairs[:number])
             reason = str(error).removeprefix("cannot merge: ")
             raise type(error)(f"{path} cannot be merged with {before}: {reason}") from error
