@@ -62,7 +62,7 @@ def test_a_class_is_renamed_whole_or_not_at_all(
 
 
 @pytest.mark.parametrize("make", VARIANTS)
-@pytest.mark.parametrize("method", ["forget", "drop"])
+@pytest.mark.parametrize("method", ["forget", "remove_classes"])
 def test_rows_are_forgotten_whole_or_not_at_all(
     make: Any, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_class_is_forgotten_whole_or_not_at_all(
 ) -> None:
     model = make().fit(X, Y)
     model.predict(X)
-    interrupt_after(monkeypatch, Sums, "drop")
+    interrupt_after(monkeypatch, Sums, "remove_classes")
     with pytest.raises(KeyboardInterrupt):
         model.forget_class("a")
     assert_whole(model, counts(Y[Y != "a"]))
