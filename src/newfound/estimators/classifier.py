@@ -289,7 +289,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         remove = sums.prepare_removal(rows, index)
         try:
             candidates.forget(rows, index)
-            candidates.drop(remove())
+            candidates.remove_classes(remove())
         except NotTaughtError:
             raise
         except BaseException:

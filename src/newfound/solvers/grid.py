@@ -55,10 +55,10 @@ class Candidates:
             self.discard()
             raise
 
-    def drop(self, places: Index) -> None:
+    def remove_classes(self, index: Index) -> None:
         """Take out the columns of classes that have no examples left."""
         for solver in self.solvers:
-            solver.remove_classes(places)
+            solver.remove_classes(index)
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
