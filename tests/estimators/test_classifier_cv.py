@@ -175,7 +175,7 @@ def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -
 def test_how_a_stream_is_cut_does_not_matter(
     seed: int, cuts: set[int], parameters: dict[str, Any]
 ) -> None:
-    """What is learned and what is held back is the same, and by which."""
+    """What is learned and what is held out is the same, and by which."""
     X, y = stream(seed, n=150)
     whole = IncrementalRidgeClassifierCV(**parameters).fit(X, y)
     parts = IncrementalRidgeClassifierCV(**parameters)

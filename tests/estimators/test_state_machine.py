@@ -142,7 +142,7 @@ class Lessons(RuleBasedStateMachine):
         np.testing.assert_allclose(self.model.scores(QUESTIONS), expected, rtol=limit, atol=limit)
 
     def expected(self) -> NDArray[np.float64]:
-        """Scores of the questions from the list, less what is held back; classes sorted."""
+        """Scores of the questions from the list, less what is held out; classes sorted."""
         rows, of = self.model.holdout_
         held = Counter(zip(map(tuple, rows.tolist()), of.tolist(), strict=True))
         learned = Counter(self.taught) - held

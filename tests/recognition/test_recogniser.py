@@ -143,7 +143,7 @@ def test_the_memory_follows_every_change() -> None:
 
 
 def test_forgetting_finds_what_is_kept_on_another_machine_too() -> None:
-    # Up to d / 2 examples of a class are kept as they are, and some are held back besides.
+    # Up to d / 2 examples of a class are kept as they are, and some are held out besides.
     recogniser, X, y = Recogniser(), rows(60, d=64), [f"class {n % 3}" for n in range(60)]
     recogniser.teach_vectors(X, y, digests(60))
     nudged = np.nextafter(X, np.float32(np.inf))
@@ -172,7 +172,7 @@ def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
 
 def test_a_row_that_is_kept_is_preferred_to_one_that_is_near() -> None:
     recogniser, X = Recogniser(), rows(12, d=64)
-    X[5] = np.nextafter(X[4], np.float32(np.inf))  # the sixth is held back
+    X[5] = np.nextafter(X[4], np.float32(np.inf))  # the sixth is held out
     recogniser.teach_vectors(X, ["a"] * 12, digests(12))
     recogniser.forget_vectors(X[[4]], ["a"], [digests(12)[4]])
     held, _ = recogniser.model.holdout_
@@ -250,7 +250,7 @@ def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("m", [4, 30])
 def test_one_in_twenty_more_examples_passes_the_bound_of_the_known(m: int) -> None:
-    # By simulation: leverages are log-normal, m of them are held back, and one more comes.
+    # By simulation: leverages are log-normal, m of them are held out, and one more comes.
     odds = np.random.default_rng(0).normal(1.0, 0.5, size=(4000, m + 1))
     novelty = 1 / (1 + np.exp(-odds))
     passes = [row[-1] > bound_of_known(row[:-1]) for row in novelty]
@@ -267,7 +267,7 @@ def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
     stranger, friend = recogniser.look_at_vectors(np.vstack([far, held[:1] / 9]))
     assert (stranger.known, friend.known) == (False, True)
     assert recogniser.look_at_vectors(far, unknown_above=1.0)[0].known
-    few = taught(18)  # of which three are held back
+    few = taught(18)  # of which three are held out
     few.refresh()
     assert few.unknown_above is None
     assert few.look_at_vectors(far)[0].known

@@ -449,11 +449,11 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         with uninterrupted():
             if len(plan.learned):
                 super()._take_in(plan.learned, index[plan.source], known, settings, put_off)
-            elif len(known) > sums.n_classes:  # announced, with a row that is held back
+            elif len(known) > sums.n_classes:  # announced, with a row that is held out
                 candidates.discard()
                 sums.add(plan.learned, index[plan.source], known)
             plan.commit()
-            if sums.dtype != rows.dtype:  # rows held back have a say in that, too
+            if sums.dtype != rows.dtype:  # rows held out have a say in that, too
                 sums.dtype = np.dtype(np.float64)
             selector.revision += 1
             if tested:
@@ -464,7 +464,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self._selector.advance(self._candidates(settings), settings)
 
     def _trim(self, settings: SelectionSettings) -> None:
-        """Learn what is held back beyond what may be."""
+        """Learn what is held out beyond what may be."""
         selector, cap = self._selector, self._selector.cap(settings)
         if max(map(len, selector.held.rows.values()), default=0) > cap:
             held, rows, labels = selector.held.trimmed(cap)
@@ -500,7 +500,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
                 )
         found, left = selector.held.plan_removal(rows, labels)
         rows, index = rows[~found], index[~found]
-        # A class all of whose learned rows go lives on in those held back: they are learned.
+        # A class all of whose learned rows go lives on in those held out: they are learned.
         gone = sums.counts == np.bincount(index, minlength=sums.n_classes)
         orphans: list[Any] = []
         of_class: list[Any] = []

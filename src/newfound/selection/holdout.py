@@ -1,4 +1,4 @@
-"""Examples held back from the stream to vote on it: every i-th of a class, boundedly many."""
+"""Examples held out of the stream for validation: every i-th of a class, boundedly many."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ Held = list[NDArray[np.floating]]
 
 
 class Plan(NamedTuple):
-    """What becomes of rows that have come; those held back are so only after `commit`."""
+    """What becomes of rows that have come; those held out are so only after `commit`."""
 
     learned: Rows  # rows to learn now: new ones, and such as lost their place to a new one
     source: Index  # for each, the new row it is or lost its place to: both are of one class
@@ -105,7 +105,7 @@ class HeldBack:
         return Plan(np.vstack([rest, *displaced]) if displaced else rest, source, commit)
 
     def plan_removal(self, X: Rows, labels: list[Any]) -> tuple[NDArray[np.bool_], "HeldBack"]:
-        """Return which rows of `X` are held back, and what is left without any of `X`."""
+        """Return which rows of `X` are held out, and what is left without any of `X`."""
         left = self.copy()
         found = np.zeros(len(X), dtype=bool)
         for place, (row, label) in enumerate(zip(X, labels, strict=True)):

@@ -58,7 +58,7 @@ def plot(
     ax.axvline((low + high) / 2, color="0.4", linestyle="--", label=text)
     if high > low:
         ax.axvspan(low, high, color="0.4", alpha=0.15)
-    ax.set(xlabel="recoding", ylabel="accuracy of held-back examples (%)")
+    ax.set(xlabel="recoding", ylabel="accuracy of held-out examples (%)")
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)

@@ -84,7 +84,7 @@ class Work:
     known : list of labels
         Classes known well.
     held : HeldBack
-        Their rows held back: some play the few that were taught, the others vote.
+        Their rows held out: some play the few that were taught, the others vote.
     count : int
         How often a known class has been taught, typically: the ladder goes up to it.
     """

@@ -22,7 +22,7 @@ PENALTIES = np.logspace(1, 5, 10)
 ALL_ALIKE = 1e-13
 # The recoding until the stream has said anything, as near as those allowed come to it.
 USUAL_RECODING = 0.7
-# Rows of a class held back for the what-ifs where validation is progressive.
+# Rows of a class held out for the what-ifs where validation is progressive.
 FEW = 20
 # How often the occasion of a schedule must grow until a new one is begun, a piece with every call
 # that learns; and until such a call does all of it.
@@ -37,7 +37,7 @@ class Voting(NamedTuple):
 
 
 class Selector:
-    """Examples held back, tests counted, and what the what-ifs said: all that a choice rests on.
+    """Examples held out, tests counted, and what the what-ifs said: all that a choice rests on.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ class Selector:
         self.revision += 1
 
     def cap(self, settings: SelectionSettings) -> int:
-        """Return how many rows of a class may be held back."""
+        """Return how many rows of a class may be held out."""
         if settings.validation == "holdout":
             return settings.holdout_cap
         return min(FEW, settings.holdout_cap) if settings.rule == "what-if" else 0
 
     def counts(self, sums: Sums) -> Counts:
-        """Return how often each class was taught, rows held back included, shape (T,)."""
+        """Return how often each class was taught, rows held out included, shape (T,)."""
         return sums.counts + self.held.counts(sums.labels)
 
     def count_tests(self, settings: SelectionSettings, labels: list[Any], right: Any) -> None:
@@ -277,7 +277,7 @@ class Selector:
         return Work(self.key(settings), occasion, labels, self.held, int(count))
 
     def _plain_penalty(self, candidates: Candidates, settings: SelectionSettings) -> int:
-        """Return the penalty chosen by all that are held back: they are few as yet."""
+        """Return the penalty chosen by all that are held out: they are few as yet."""
         if self.plain is None or self._plain_is_due(candidates.sums):
             return self._voted_penalty(candidates, settings)
         return min(self.plain[1], len(candidates.solvers) - 1)

@@ -106,7 +106,7 @@ def named_features(path: Path) -> None:
 
 @case
 def chosen(path: Path) -> None:
-    """Chooses in the stream: rows held back, and a schedule of what-ifs."""
+    """Chooses in the stream: rows held out, and a schedule of what-ifs."""
     model = newfound.IncrementalRidgeClassifierCV(penalties=[0.1, 10.0], recodings=(0.0, 0.5, 1.0))
     y = ["mug", "cup", "jug"] * 40 + ["bowl"] * 4
     model.fit(rows(y, 11), y)
