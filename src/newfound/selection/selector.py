@@ -316,7 +316,7 @@ def scale_of(sums: Sums, fit_intercept: bool) -> float:
     >>> scale_of(sums, fit_intercept=True), scale_of(sums, fit_intercept=False)
     (1.0, 5.0)
     """
-    squares = sum(gram.trace for gram in sums.grams) / sums.total
+    squares = sums.trace / sums.total
     mean = sums.cross.sum(axis=1) / sums.total if fit_intercept else np.zeros(1)
     spread = float(squares - mean @ mean)
     return spread / sums.width if spread > ALL_ALIKE * squares else 0.0

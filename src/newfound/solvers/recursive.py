@@ -240,7 +240,7 @@ class RecursiveSolver:
         return len(X) > 1 and 3 * len(X) > self.sums.width
 
     def _leaves_little(self, X: Rows) -> bool:
-        held = sum(gram.trace for gram in self.sums.grams)
+        held = self.sums.trace
         squares = np.einsum("ij,ij->", X, X, dtype=np.float64)
         return self._watch.leaves_little(held, float(squares))
 

@@ -97,11 +97,16 @@ def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
     require(not untaught.any(), "sums")
 
 
-def check_rows(rows: NDArray[Any], cross: NDArray[Any], all_cross: NDArray[Any]) -> None:
-    """Raise ValueError if rows (m, d) clearly do not add up to the sums of their classes."""
-    far = abs(rows.sum(axis=0, dtype=np.float64) - cross.sum(axis=0))
-    size = abs(rows).sum(dtype=np.float64) + abs(all_cross).max()
-    require(bool((far <= ROWS_SLACK * size).all()), "sums")
+def check_rows(tensors: Tensors, per_class: bool) -> None:
+    """Raise ValueError if rows clearly do not add up to the sums of their classes."""
+    cross, stop = tensors["cross"], 0
+    for index, held in enumerate(tensors["rows_held"].tolist()):
+        rows, stop = tensors["rows"][stop : stop + held], stop + held
+        if not tensors["gram_is_folded"][index]:
+            mine = cross[index] if per_class else cross.sum(axis=0)
+            far = abs(rows.sum(axis=0, dtype=np.float64) - mine)
+            size = abs(rows).sum(dtype=np.float64) + abs(cross).max()
+            require(bool((far <= ROWS_SLACK * size).all()), "sums")
 
 
 def check_definite(sums: Sums, has_peaks: bool) -> None:
@@ -117,7 +122,7 @@ def check_definite(sums: Sums, has_peaks: bool) -> None:
         return
     spread = np.zeros((sums.width,) * 2, order="F")
     # Rounding of the class sums is that of other classes' rows, too, which came in one batch.
-    least = FAR_SHARE * sum(gram.trace + gram.peak for gram in sums.grams)
+    least = FAR_SHARE * (sums.trace + sum(gram.peak for gram in sums.grams))
     slack = sum(_slack(gram, least) for gram in sums.grams if not gram.holds_rows)
     for place, gram in enumerate(sums.grams):
         if not gram.holds_rows:

@@ -9,7 +9,6 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from newfound.common.errors import InputError
 from newfound.common.errors import ModelFileError as ModelFileError
@@ -23,6 +22,7 @@ from newfound.storage.checks import (
     check_rows,
     require,
 )
+from newfound.sums.arrays import from_arrays, to_arrays
 from newfound.sums.labels import as_labels
 from newfound.sums.sums import Sums
 
@@ -87,7 +87,7 @@ def write(path: str | os.PathLike[str], state: State) -> None:
     }
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
     metadata = {_KEY: json.dumps(header, allow_nan=False)}
-    tensors = _tensors(sums)
+    tensors = to_arrays(sums)
     try:
         check_labels(header)
         check_numbers(header, tensors)
@@ -186,28 +186,6 @@ def _verified_header(data: bytes) -> dict[str, Any]:
     return header
 
 
-def _tensors(sums: Sums) -> dict[str, np.ndarray[Any, Any]]:
-    flushed = [gram.flush() for gram in sums.grams if not gram.holds_rows]
-    width = sums.width
-    packed = [lapack.dtrttp(each.total(), uplo="L")[0] for each in flushed]
-    rows = [gram.rows if gram.holds_rows else np.zeros((0, width)) for gram in sums.grams]
-    cross, residue = sums.cross_parts
-    # Rows that came as float32 are that still, to the last bit.
-    held_as = np.float64 if sums.dtype is None else sums.dtype
-    return {
-        "counts": sums.counts,
-        "cross": cross,
-        "cross_dropped": residue,
-        "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
-        "gram_dropped": np.array([each.residue for each in flushed]).reshape(-1, width),
-        "gram_folds": np.array([each.flushes for each in flushed], dtype=np.int64),
-        "gram_peak": np.array([each.highest for each in flushed], dtype=np.float64),
-        "gram_is_folded": np.array([not gram.holds_rows for gram in sums.grams], dtype=bool),
-        "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
-        "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
-    }
-
-
 def _sums(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Sums:
     check_labels(header)
     labels = as_labels(np.array(header["labels"], dtype=header["label_type"]))
@@ -216,25 +194,7 @@ def _sums(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> S
     require(list(map(type, labels.tolist())) == list(map(type, header["labels"])), "labels")
     require(len(set(header["labels"])) == len(labels), "labels")
     check_numbers(header, tensors)
-
-    counts, width = tensors["counts"], tensors["cross"].shape[1]
-    sums = Sums(width, header["per_class"])
-    dtype = np.dtype(header["dtype"])
-    sums.restore(labels, counts, tensors["cross"], tensors["cross_dropped"], dtype)
-    parts = [tensors[name] for name in ("gram", "gram_dropped", "gram_folds")]
-    matrices = zip(*parts, strict=True)
-    peaks = iter(tensors["gram_peak"].tolist() if "gram_peak" in tensors else ())
-    ends = np.cumsum(tensors["rows_held"])
-    for place, gram in enumerate(sums.grams):
-        if tensors["gram_is_folded"][place]:
-            packed, residue, flushes = next(matrices)
-            full, _ = lapack.dtpttr(width, packed, uplo="L")
-            lower = np.asfortranarray(np.tril(full))
-            gram.restore(lower, residue.copy(), int(flushes), next(peaks, 0.0))
-        else:
-            rows = tensors["rows"][ends[place] - tensors["rows_held"][place] : ends[place]]
-            gram.add(rows)
-            mine = slice(place, place + 1) if sums.per_class else slice(None)
-            check_rows(rows, tensors["cross"][mine], tensors["cross"])
+    check_rows(tensors, header["per_class"])
+    sums = from_arrays(tensors, labels, header["per_class"], np.dtype(header["dtype"]))
     check_definite(sums, has_peaks="gram_peak" in tensors)
     return sums

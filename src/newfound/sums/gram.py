@@ -66,13 +66,15 @@ class Gram:
     @property
     def squares(self) -> Floats:
         """Sum of the squares of each feature, shape (d,)."""
-        squares: Floats = np.einsum("ij,ij->j", self.rows, self.rows)
+        rows = self.buffer.rows
+        squares: Floats = np.einsum("ij,ij->j", rows, rows)
         return squares if self.flushed is None else squares + self.flushed.diagonal
 
     @property
     def trace(self) -> float:
         """Sum of all squares."""
-        waiting = float(np.vdot(self.rows, self.rows))
+        rows = self.buffer.rows
+        waiting = float(np.vdot(rows, rows))
         return waiting if self.flushed is None else waiting + self.flushed.trace
 
     @property

@@ -162,6 +162,11 @@ class Sums:
         return sum(gram.rounding for gram in self.grams)
 
     @property
+    def trace(self) -> float:
+        """Sum of the squares of all features."""
+        return sum(gram.trace for gram in self.grams)
+
+    @property
     def squares(self) -> Floats:
         """Sum of the squares of each feature, shape (d,)."""
         return sum((gram.squares for gram in self.grams), start=np.zeros(self.width))
@@ -386,7 +391,7 @@ class Sums:
         self, X: Rows, index: Index, counts: Counts, present: Index, totals: Floats
     ) -> None:
         """Raise NotTaughtError if a class loses all its examples, and they miss its sum."""
-        trace, peak = (sum(getattr(gram, of) for gram in self.grams) for of in ("trace", "peak"))
+        trace, peak = self.trace, sum(gram.peak for gram in self.grams)
         slack = SUM_SLACK * (trace / max(1, self.total)) ** 0.5 + PEAK_SLACK * peak**0.5
         for each, total in zip(present, totals, strict=True):
             gram = self.grams[each if self.per_class else 0]
