@@ -102,6 +102,26 @@ def test_everything_public_has_an_example(name: str) -> None:
     assert ">>>" in (public()[name].__doc__ or ""), f"{name} has no example"
 
 
+@pytest.mark.parametrize("name", public())
+def test_everything_public_says_what_it_takes_returns_and_refuses(name: str) -> None:
+    thing = public()[name]
+    text = inspect.cleandoc(thing.__doc__ or "")
+    signature = inspect.signature(thing)
+    taken = [each.lstrip("*") for each in signature.parameters if each not in ("self", "cls")]
+    lacking = {
+        section
+        for section, due in {
+            "Parameters": bool(taken),
+            "Returns": not inspect.isclass(thing) and signature.return_annotation is not None,
+            "Raises": not inspect.isclass(thing) and bool(taken),
+        }.items()
+        if due and f"{section}\n{'-' * len(section)}\n" not in text
+    }
+    assert not lacking, f"{name} has no {', '.join(sorted(lacking))}"
+    unsaid = [each for each in taken if not re.search(rf"^\W*(\w+, )*{each}\b.* : ", text, re.M)]
+    assert not unsaid, f"{name} says nothing about {', '.join(unsaid)}"
+
+
 def test_importing_the_package_imports_nothing_slow() -> None:
     script = "import sys, newfound; print({'numpy', 'scipy', 'sklearn'} & set(sys.modules) or '')"
     done = subprocess.run(
