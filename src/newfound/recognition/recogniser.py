@@ -61,9 +61,9 @@ class Recogniser:
     copies hold all but the network, which they load again when they are shown an image.
 
     How far rare classes are raised, how large the penalty is and how novel is too novel are
-    chosen from what was taught. `save` brings that choice up to date. A question does, too, if a
-    quarter of what is known was taught or forgotten since the last time, so that teaching frame
-    by frame stays fast; `refresh` does it at once.
+    chosen from what was taught. `save` brings that choice up to date. `teach` and `forget` do, too,
+    if a quarter of what is known came or went since the last time, so that teaching frame by frame
+    stays fast; `refresh` does it at once. Asking changes nothing.
 
     Parameters
     ----------
@@ -285,6 +285,7 @@ class Recogniser:
         course.learn()
         if is_one:
             _raise_problem(course.problems)
+        self._refresh_if_due()
         return course.report
 
     def look(
@@ -382,6 +383,7 @@ class Recogniser:
         done = lesson.forget(self, self.examples(found))
         if given is not images and len(found) == 1:
             _raise_problem(done.problems)
+        self._refresh_if_due()
         return done
 
     def forget_class(self, label: Any) -> None:
@@ -608,14 +610,25 @@ class Recogniser:
         examples : iterable of Example
         problems : list of Problem
             Is added to.
-        top, unknown_above
-            As for `look`.
+        top : int, default=1
+            How many guesses to return.
+        unknown_above : float, optional
+            Novelty beyond which an image is not known. By default the bound of the recogniser.
         block : int, default=64
             How many are looked at together. With 1, no answer waits for the next image.
 
         Yields
         ------
         (Example, Answer)
+
+        Returns
+        -------
+        iterator of (Example, Answer)
+
+        Raises
+        ------
+        WrongExtractorError
+            If vectors are of another extractor than those taught.
 
         Examples
         --------
@@ -690,8 +703,10 @@ class Recogniser:
         Parameters
         ----------
         vectors : array-like of shape (m, d)
-        top, unknown_above
-            As for `look`.
+        top : int, default=1
+            How many guesses to return.
+        unknown_above : float, optional
+            Novelty beyond which an image is not known. By default the bound of the recogniser.
         extractor : Identity, optional
             What made the vectors, where that is known.
 
@@ -714,8 +729,6 @@ class Recogniser:
         X = np.asarray(vectors)
         with self.lock:
             common_identity(self.identity, extractor, "these are those")
-            if self._changes >= RENEW_SHARE * self.model.n_samples_seen_:
-                self.refresh_if_changed()
             bound = self.unknown_above if unknown_above is None else unknown_above
             labels = self.model.classes_.tolist()
             raw, novelty = self.model.scores(X), self.model.novelty(X)
@@ -741,8 +754,13 @@ class Recogniser:
 
         Parameters
         ----------
-        vectors, labels, digests, extractor
-            As for `teach_vectors`.
+        vectors : array-like of shape (m, d)
+        labels : sequence of str, bool or int
+            What they were taught as.
+        digests : sequence of bytes, optional
+            What the images are known by, 16 bytes each. By default those of the numbers.
+        extractor : Identity, optional
+            What made the vectors, where that is known.
 
         Raises
         ------
@@ -871,6 +889,12 @@ class Recogniser:
         self._changes += max(1, examples)
         if not self.is_taught:
             self.identity, self.unknown_above = None, None
+
+    def _refresh_if_due(self) -> None:
+        """Bring everything up to date if a good part of what is known came or went since then."""
+        with self.lock:
+            if self.is_taught and self._changes >= RENEW_SHARE * self.model.n_samples_seen_:
+                self.refresh()
 
     def _as_taught(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
         """Return a row as it was taught, if rows of its class are kept as they are.
