@@ -1,1 +1,1 @@
-"""What everyone may use: files, Ctrl-C, extras."""
+"""What everyone may use: errors, arrays, files, locks, Ctrl-C, extras, limits."""

@@ -1,4 +1,4 @@
-"""One tree of errors: what goes wrong through no fault of newfound's is a NewfoundError.
+"""One tree of errors: what newfound refuses to do, or cannot do, is a NewfoundError.
 
     NewfoundError
       InputError     what was given makes no sense here; also a ValueError
@@ -8,7 +8,8 @@
         ModelFileError          a file is no model, is damaged, or comes from a later version
       MissingDataError      a data set is not at hand; also a FileNotFoundError
 
-Whoever gets one has changed nothing by it, and its message says what to do.
+Whoever gets one has changed nothing by it, and its message says what to do. Models that were taught
+nothing raise scikit-learn's NotFittedError, and its checks of input its own ValueErrors.
 """
 
 

@@ -41,6 +41,16 @@ class Scored(NamedTuple):
     dtype: np.dtype[Any] | None  # of all rows taught
 
 
+class Lessons(NamedTuple):
+    """Everything that a model was taught, without its parameters."""
+
+    sums: Sums
+    feature_names: list[str] | None
+    rows: Rows  # held out: taught, but not part of the sums
+    labels: Labels  # theirs
+    selector: Any = None  # what a choice rests on, if there is one
+
+
 class Derived(NamedTuple):
     """What follows from the sums, and can be thrown away at any moment."""
 
@@ -109,6 +119,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     """
 
     _LEARNED: ClassVar[tuple[str, ...]] = ("_sums", "_derived")
+    _SETTINGS: ClassVar[Any] = Settings
 
     _sums: Sums  # the sums: all that is saved and merged; absent until taught
     _derived: Derived  # what follows from the sums
@@ -405,22 +416,38 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         if not isinstance(other, IncrementalRidgeClassifier):
             raise TypeError(f"can only merge with a model of newfound, got {type(other).__name__}")
         # One lock after the other: two models that merge each other would wait for ever.
-        with other.lock:
-            if not other.__sklearn_is_fitted__():
-                return self
-            state, (rows, labels) = other.to_state(), other.holdout_
-            theirs = state._replace(sums=copy.deepcopy(state.sums))
-        return self._merge(theirs, rows, labels)
+        theirs = other.lessons()
+        return self if theirs is None else self._merge(theirs)
 
     @locked
-    def _merge(self, theirs: State, rows: Rows, labels: Labels) -> Self:
-        """Learn what another model's state holds, and rows that are not part of its sums."""
+    def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
         ours = self._sums_with(theirs.sums, settings)
-        if len(rows):
-            ours.add(rows, *ours.locate(labels))
+        if len(theirs.rows):
+            ours.add(theirs.rows, *ours.locate(theirs.labels))
         return self._adopt(ours, names, settings)
+
+    @locked
+    def lessons(self) -> Lessons | None:
+        """Return a copy of everything taught, whatever the parameters: what `merge` asks for.
+
+        Returns
+        -------
+        Lessons or None
+            None if nothing was taught.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.lessons().sums.counts
+        array([1, 1])
+        """
+        if not self.__sklearn_is_fitted__():
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        held_out = self.holdout_
+        return Lessons(copy.deepcopy(self._sums), None if names is None else list(names), *held_out)
 
     def _sums_with(self, theirs: Sums, settings: Any) -> Sums:
         """Return our sums and theirs as one, on a copy: whatever fails, this model stays whole."""
@@ -692,8 +719,23 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> IncrementalRidgeClassifier().restore(state).classes_
         array(['cup', 'mug'], dtype='<U3')
         """
-        settings = Settings.from_json(state.parameters)
+        self._check_state(state)
+        settings = self._settings_in(state)
         return self._adopt(state.sums, state.feature_names, settings, **settings._asdict())
+
+    def _check_state(self, state: State) -> None:
+        self._check_at_rest()
+        kinds = [kind.__name__ for kind in type(self).__mro__]
+        if not isinstance(state, State) or state.estimator not in kinds:
+            what = state.estimator if isinstance(state, State) else type(state).__name__
+            raise InputError(f"a {type(self).__name__} cannot be made of the state of a {what}")
+
+    def _settings_in(self, state: State) -> Any:
+        """Return the parameters of a state, or raise ValueError."""
+        try:
+            return self._SETTINGS.from_json(state.parameters)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"its parameters are not a model's ({error!r})") from error
 
     @property
     @locked
@@ -829,11 +871,20 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
         self._check_at_rest()
-        settings, before = self._settings(), self.__dict__
+        settings, page = self._settings(), self
+        labels = everything = checked_labels(X, y)
+        if classes is not None:
+            everything = join_labels(as_labels(classes, "classes"), labels)
         if anew:  # on a blank page: whatever fails, this model is as it was
-            self.__dict__ = self._without_lessons()
+            page = object.__new__(type(self))
+            page.__dict__ = self._without_lessons()
+        rows = checked_rows(page, X, reset=anew)
+        before, self.__dict__ = self.__dict__, page.__dict__
         try:
-            self._take_lesson(X, y, classes, settings, put_off)
+            if anew:
+                self._begin(rows, settings)
+            index, known = self._sums.locate(everything)
+            self._take_lesson(rows, index[-len(labels) :], known, settings, put_off)
         except BaseException:
             self.__dict__ = before
             raise
@@ -841,19 +892,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             self._after_change(settings)
         return self
 
-    def _take_lesson(self, X: Any, y: Any, classes: Any, settings: Any, put_off: bool) -> None:
-        labels = everything = checked_labels(X, y)
-        if classes is not None:
-            everything = join_labels(as_labels(classes, "classes"), labels)
-        anew = not hasattr(self, "_sums")
-        rows = checked_rows(self, X, reset=anew)
-        if anew:
-            self._begin(rows, settings)
+    def _take_lesson(
+        self, rows: Rows, index: Index, known: Labels, settings: Any, put_off: bool
+    ) -> None:
         candidates = self._candidates(settings)
-        index, known = self._sums.locate(everything)
         self._changing = True
         try:
-            index = index[len(everything) - len(labels) :]
             self._take_in(rows, index, known, settings, put_off)
         except BaseException:
             # The sums are as they were; what the solvers have learned of the rows is not.
@@ -905,11 +949,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
 
     def _adopt(self, sums: Sums, names: list[str] | None, settings: Any, **rest: Any) -> Self:
         """Replace everything taught by what these sums hold, with `rest` as other attributes."""
-        before = self.__dict__
-        self.__dict__ = {**self._without_lessons(), **rest, "_sums": sums}
-        self.n_features_in_ = sums.width
+        before, after = self.__dict__, {**self._without_lessons(), **rest, "_sums": sums}
+        after["n_features_in_"] = sums.width
         if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+            after["feature_names_in_"] = np.array(names, dtype=object)
+        self.__dict__ = after
         try:
             self._candidates(settings)
         except BaseException:
@@ -949,7 +993,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             scores[:, counts == 0] = -np.inf
         return Scored(scores[:, order], labels, dtype)
 
-    def _common_names(self, theirs: State) -> list[str] | None:
+    def _common_names(self, theirs: Lessons) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""
         names, others = getattr(self, "feature_names_in_", None), theirs.feature_names
         if names is not None and others is not None and list(names) != others:

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import locked
-from newfound.estimators.classifier import IncrementalRidgeClassifier
+from newfound.estimators.classifier import IncrementalRidgeClassifier, Lessons
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.holdout import HeldBack
 from newfound.selection.rules import Choice
@@ -100,6 +100,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     """
 
     _LEARNED: ClassVar[tuple[str, ...]] = ("_sums", "_derived", "_selector")
+    _SETTINGS: ClassVar[Any] = SelectionSettings
 
     _selector: Selector  # what the choice rests on: saved and merged, too
 
@@ -160,13 +161,11 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         return super().merge(other)
 
     @locked
-    def _merge(self, theirs: State, rows: Rows, labels: Labels) -> Self:
+    def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
         ours = getattr(self, "_selector", None) or Selector(HeldBack(settings.random_state), 0.0)
-        others = Selector(HeldBack(0), 0.0)
-        if kept := theirs.kept_by("selection"):
-            others = unpacked(kept, theirs.sums, SelectionSettings.from_json(theirs.parameters))
+        others = theirs.selector or Selector(HeldBack(0), 0.0)
         sums = self._sums_with(theirs.sums, settings)
         held, spare, spare_labels = ours.held.merged(others.held).trimmed(ours.cap(settings))
         if spare:
@@ -251,8 +250,27 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         >>> model.fit([[1.0], [2.0], [3.0]], ["cup", "cup", "cup"]).kept_rows("cup")
         array([[2.]])
         """
-        held = self._selector.held.rows.get(label, []) if hasattr(self, "_selector") else []
-        return np.concatenate([super().kept_rows(label), *(row[None] for row in held)])
+        learned = super().kept_rows(label)
+        held_out = self._selector.held.rows.get(label, [])
+        return np.concatenate([learned, *(row[None] for row in held_out)])
+
+    @locked
+    def lessons(self) -> Lessons | None:
+        """Return a copy of everything taught, whatever the parameters: what `merge` asks for.
+
+        Returns
+        -------
+        Lessons or None
+            None if nothing was taught.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifierCV(holdout_every=2).fit([[0.0], [1.0]], ["a", "a"])
+        >>> model.lessons().rows
+        array([[1.]])
+        """
+        theirs = super().lessons()
+        return theirs and theirs._replace(selector=copy.deepcopy(self._selector))
 
     @locked
     def to_state(self) -> State:
@@ -305,8 +323,12 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         >>> IncrementalRidgeClassifierCV().restore(state).classes_
         array(['cup', 'mug'], dtype='<U3')
         """
-        settings = SelectionSettings.from_json(state.parameters)
-        selector = unpacked(state.kept_by("selection"), state.sums, settings)
+        self._check_state(state)
+        settings = self._settings_in(state)
+        try:
+            selector = unpacked(state.kept_by("selection"), state.sums, settings)
+        except KeyError as error:
+            raise InputError(f"its selection lacks {error}") from error
         rest = {**settings._asdict(), "_selector": selector}
         return self._adopt(state.sums, state.feature_names, settings, **rest)
 
@@ -495,7 +517,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             sums.labels.tolist(), selector.counts(sums), going, strict=True
         ):
             if gone > held:
-                raise InputError(
+                raise NotTaughtError(
                     f"cannot forget {gone} examples of {label!r}: {held} of them were taught"
                 )
         found, left = selector.held.plan_removal(rows, labels)

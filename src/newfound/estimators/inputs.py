@@ -10,9 +10,7 @@ from sklearn.utils.validation import validate_data
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InputError
 from newfound.sums.labels import as_labels
-
-# Sums of squares stay far from where float64 overflows (1.8e308), however many rows come.
-LARGEST_SQUARE = 1e290
+from newfound.sums.rows import LARGEST_SQUARE
 
 
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:

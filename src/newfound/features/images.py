@@ -63,6 +63,8 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         ) from None
     except OSError as error:
         raise UnreadableImageError((error.strerror or str(error)).lower()) from error
+    except ValueError as error:  # a NUL in its name
+        raise UnreadableImageError(f"no name of a file ({error})") from error
 
 
 def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> Image.Image:

@@ -65,12 +65,12 @@ class Evaluation:
     @property
     def accuracy(self) -> float:
         """The share of right answers."""
-        return sum(self.pairs[label, label] for label in self.per_class_n) / self.n
+        return sum(self.pairs[label, label] for label in self.per_class_n) / max(1, self.n)
 
     @property
     def mean_class_accuracy(self) -> float:
         """The mean of the classes' accuracies."""
-        return sum(self.per_class.values()) / len(self.per_class)
+        return sum(self.per_class.values()) / max(1, len(self.per_class))
 
     @property
     def confusions(self) -> dict[tuple[str, str], int]:

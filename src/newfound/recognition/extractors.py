@@ -71,6 +71,8 @@ def extractor_for(known: Identity | None, choice: "str | Extractor | None") -> "
 
     if choice is None:
         raise InputError("there is no extractor: this takes vectors, and no images")
+    if isinstance(choice, os.PathLike):
+        choice = os.fspath(choice)
     if not isinstance(choice, str):
         extractor = choice
     elif known is None:

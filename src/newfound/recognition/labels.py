@@ -9,10 +9,11 @@ import numpy as np
 from newfound.common.arrays import Labels
 from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
+from newfound.sums.labels import as_labels
 
 
-def check_label(text: str) -> None:
-    """Raise InputError if a text cannot name a class.
+def check_label(text: Any) -> None:
+    """Raise InputError if a text, a number or a boolean cannot name a class.
 
     Examples
     --------
@@ -20,6 +21,9 @@ def check_label(text: str) -> None:
     Traceback (most recent call last):
     newfound.InputError: a class needs a name
     """
+    if not isinstance(text, str):
+        as_labels([text], "label")
+        return
     if not text:
         raise InputError("a class needs a name")
     longest = max(len(text), len(unicodedata.normalize("NFC", text)))

@@ -92,14 +92,21 @@ class Lesson:
 
     def learn(self) -> None:
         """Learn what waits."""
-        if self.waiting:
-            examples, labels = [each for each, _ in self.waiting], [at for _, at in self.waiting]
-            vectors, made_by = stack(examples)
-            digests = [example.digest for example in examples]
-            teach = self.recogniser.teach_vectors
-            teach(vectors, labels, digests, made_by, at_once=self.at_once)
-            self.taught += len(self.waiting)
-            self.waiting = []
+        with self.recogniser.lock:
+            waiting, self.waiting = self.waiting, []
+            if not self.again:  # another thread may have taught some of them meanwhile
+                for example, label in waiting:
+                    if self._is_new(example, label):
+                        self.waiting.append((example, label))
+                self.known += len(waiting) - len(self.waiting)
+                waiting, self.waiting = self.waiting, []
+            if waiting:
+                examples, labels = [each for each, _ in waiting], [at for _, at in waiting]
+                vectors, made_by = stack(examples)
+                digests = [example.digest for example in examples]
+                teach = self.recogniser.teach_vectors
+                teach(vectors, labels, digests, made_by, at_once=self.at_once)
+                self.taught += len(waiting)
 
     def finish(self) -> None:
         """Bring up to date what depends on all examples, and save."""
@@ -134,6 +141,12 @@ def forget(recogniser: "Recogniser", examples: Iterable[Example]) -> Forgotten:
     -------
     Forgotten
     """
+    ready = list(examples)  # turned into vectors before anyone has to wait
+    with recogniser.lock:
+        return _forget(recogniser, ready)
+
+
+def _forget(recogniser: "Recogniser", examples: Iterable[Example]) -> Forgotten:
     chosen: list[tuple[Example, Any]] = []
     problems: list[Problem] = []
     left: dict[tuple[Any, bytes], int] = {}

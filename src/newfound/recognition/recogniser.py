@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newfound.common.arrays import take
+from newfound.common.arrays import Labels, Rows, take
 from newfound.common.errors import InputError, NotTaughtError, UnreadableImageError
 from newfound.common.files import DIGEST_BYTES, digest_of
 from newfound.common.interrupts import uninterrupted
@@ -22,12 +22,13 @@ from newfound.heads.simplex import project_on_simplex
 from newfound.recognition import lesson, sources
 from newfound.recognition.evaluation import Evaluation
 from newfound.recognition.extractors import DEFAULT, common_identity, extractor_for, is_given
-from newfound.recognition.labels import LabelNames
+from newfound.recognition.labels import LabelNames, check_label
 from newfound.recognition.sources import Example, Problem, Sources, Wanted
 from newfound.recognition.taught import TaughtImages
 from newfound.recognition.unknown import bound_for
 from newfound.storage import format as file_format
-from newfound.sums.labels import as_labels
+from newfound.sums.labels import as_labels, check_same_type
+from newfound.sums.rows import as_rows
 
 if TYPE_CHECKING:
     from newfound.features.extractor import Extractor
@@ -113,7 +114,8 @@ class Recogniser:
     'day'
     """
 
-    # _choice: the extractor that is wanted. _network: the one that was made, at the first image.
+    # _choice: the extractor that is wanted. _network: the one that was made, at the first image,
+    #     behind the identity that it was made for.
     # _changes: examples taught and forgotten since the choice was brought up to date.
     # _names: the classes by how they are written.
 
@@ -135,7 +137,7 @@ class Recogniser:
         self._changes = 0
         self._names = LabelNames()
         self._choice = extractor
-        self._network: Extractor | None = None
+        self._network: tuple[Identity | None, Extractor | None] = None, None
         if self.path is not None and self.path.exists():
             self._open(self.path)
             if self.identity is not None and is_given(extractor):
@@ -192,7 +194,7 @@ class Recogniser:
         """
         with self.lock:
             network = None if extractor is None else extractor_for(self.identity, extractor)
-            self._choice, self._network = extractor, network
+            self._choice, self._network = extractor, (self.identity, network)
 
     def label(self, text: Any) -> Any:
         """Return the label that a text stands for, of a class that is known or of a new one.
@@ -222,6 +224,8 @@ class Recogniser:
         (2, 3, 'mug')
         """
         if not isinstance(text, str):
+            if text is not None:
+                check_label(text)
             return text
         with self.lock:
             labels = self.model.sums_.labels if self.is_taught else NO_LABELS
@@ -276,9 +280,10 @@ class Recogniser:
         >>> recogniser.teach([night, night + 9, np.zeros((1, 1), np.uint8)], "night")
         Taught(taught=1, known=1, problems=[Problem(name='image 2', reason='1 x 1 pixels, ...')])
         """
-        given = _as_list(images)
+        given, is_one = _as_list(images)
         found = sources.find(given, label, labels)
-        is_one = given is not images and len(found) == 1
+        is_one = is_one and len(found) == 1
+        self._check_labels(found)
         course = lesson.Lesson(self, again, at_once=is_one)
         for example in self.examples(found, course.wants):
             course.add(example)
@@ -329,13 +334,13 @@ class Recogniser:
         >>> [answer.label for answer in recogniser.look([night, day])]
         ['night', 'day']
         """
-        given = _as_list(images)
+        given, is_one = _as_list(images)
         extractor = self.extractor
         vectors = np.asarray(extractor(given))
         if not len(vectors):
             return []
         answers = self.look_at_vectors(vectors, top, unknown_above, extractor.identity)
-        return answers if given is images else answers[0]
+        return answers[0] if is_one else answers
 
     def forget(
         self,
@@ -378,10 +383,10 @@ class Recogniser:
         Traceback (most recent call last):
         newfound.NotTaughtError: image 0: was not taught as night
         """
-        given = _as_list(images)
+        given, is_one = _as_list(images)
         found = sources.find(given, label, labels)
         done = lesson.forget(self, self.examples(found))
-        if given is not images and len(found) == 1:
+        if is_one and len(found) == 1:
             _raise_problem(done.problems)
         self._refresh_if_due()
         return done
@@ -407,6 +412,7 @@ class Recogniser:
         ['mug']
         """
         with self.lock, uninterrupted():
+            label = self.label(label)
             before = self.counts.get(label, 0)
             self.model.forget_class(label)
             self.taught.drop(label)
@@ -433,6 +439,7 @@ class Recogniser:
         {'beaker': 1, 'mug': 1}
         """
         with self.lock, uninterrupted():
+            old = self.label(old)
             before = self.counts.get(old, 0)
             self.model.rename_class(old, new)
             if old != new:
@@ -466,6 +473,8 @@ class Recogniser:
         >>> one.merge(other), one.counts
         (1, {'cup': 2, 'jug': 1, 'mug': 1})
         """
+        if not isinstance(other, Recogniser):
+            raise InputError(f"can only merge with a Recogniser, got {type(other).__name__}")
         with other.lock:  # which may go on learning, and may be merging this one
             model, taught = copy.deepcopy((other.model, other.taught))
             identity, examples = other.identity, sum(other.counts.values())
@@ -513,7 +522,7 @@ class Recogniser:
         >>> recogniser.evaluate([night, night + 9, day], "night").accuracy.__round__(2)
         0.67
         """
-        found = sources.find(_as_list(images), label, labels)
+        found = sources.find(_as_list(images)[0], label, labels)
         result = self.evaluate_examples(self.examples(found))
         if not result.n:
             _raise_problem(result.unreadable)
@@ -681,8 +690,10 @@ class Recogniser:
         >>> len(recogniser.taught)
         2
         """
-        X, y = np.asarray(vectors), as_labels(labels)
+        X, y = self._checked(vectors, labels)
         marks = _checked_digests(X, digests)
+        for label in set(y.tolist()) if y.dtype.kind == "U" else ():
+            check_label(label)
         with self.lock, uninterrupted():
             known = common_identity(self.identity, extractor, "these are those")
             (self.model.partial_fit if at_once else self.model.store)(X, y)
@@ -726,7 +737,11 @@ class Recogniser:
         >>> recogniser.look_at_vectors([[0.9]], top=2)[0].label
         'mug'
         """
-        X = np.asarray(vectors)
+        X = as_rows(vectors)
+        if type(top) is not int or top < 1:
+            raise InputError(f"top must be a whole number from 1, got {top!r}")
+        if unknown_above is not None and not 0 <= unknown_above <= 1:
+            raise InputError(f"unknown_above must be from 0 to 1, got {unknown_above!r}")
         with self.lock:
             common_identity(self.identity, extractor, "these are those")
             bound = self.unknown_above if unknown_above is None else unknown_above
@@ -775,11 +790,14 @@ class Recogniser:
         >>> recogniser.classes
         ['mug']
         """
-        X, y = np.asarray(vectors), as_labels(labels)
+        X, y = self._checked(vectors, labels)
         marks = _checked_digests(X, digests)
+        if not len(X):
+            return
         with self.lock, uninterrupted():
             common_identity(self.identity, extractor, "these are those")
-            pairs = list(zip(X, y.tolist(), strict=True))
+            self._check_remembered(zip(y.tolist(), marks, strict=True))
+            pairs = zip(X, y.tolist(), strict=True)
             rows = np.array([self._as_taught(row, label) for row, label in pairs])
             before = self.model.n_samples_seen_
             try:
@@ -864,7 +882,7 @@ class Recogniser:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            return copy.deepcopy({**self.__dict__, "_network": None})
+            return copy.deepcopy({**self.__dict__, "_network": (None, None)})
 
     def _open(self, path: Path) -> None:
         """Become what `save` wrote, or a recogniser of any other model: one without images."""
@@ -881,9 +899,35 @@ class Recogniser:
     def _extractor_for(self, known: Identity | None) -> "Extractor":
         """Return the extractor for images beside vectors that are known to be of this one."""
         with self.lock:
-            if self._network is None or known not in (None, self._network.identity):
-                self._network = extractor_for(known, self._choice)
-            return self._network
+            made_for, network = self._network
+            if network is None or (known != made_for and known != network.identity):
+                network = extractor_for(known, self._choice)
+                self._network = known, network
+            return network
+
+    def _checked(self, vectors: ArrayLike, labels: Sequence[Any]) -> tuple[Rows, Labels]:
+        """Return vectors (m, d) and a label for each, or raise ValueError."""
+        X, y = as_rows(vectors), as_labels(labels)
+        if len(X) != len(y):
+            raise InputError(f"{len(X)} vectors, but {len(y)} labels")
+        if self.is_taught and X.shape[1] != self.model.n_features_in_:
+            raise InputError(
+                f"vectors of {X.shape[1]} features, but this model was taught "
+                f"{self.model.n_features_in_}"
+            )
+        return X, y
+
+    def _check_labels(self, found: Sources) -> None:
+        """Raise ValueError if labels cannot all be those of one model, before any is learned."""
+        with self.lock:
+            meant = as_labels([self.label(each) for each in found.labels], "labels")
+            check_same_type(self.model.sums_.labels if self.is_taught else meant[:0], meant)
+
+    def _check_remembered(self, pairs: Iterable[tuple[Any, bytes]]) -> None:
+        """Raise NotTaughtError if images are not remembered, in a recogniser that remembers any."""
+        for (label, digest), wanted in Counter(pairs).items():
+            if len(self.taught) and self.taught.count(label, digest) < wanted:
+                raise NotTaughtError(f"an image with this digest was not taught as {label}")
 
     def _note_changes(self, examples: int) -> None:
         self._changes += max(1, examples)
@@ -903,19 +947,21 @@ class Recogniser:
         by all of them.
         """
         kept = self.model.kept_rows(label)
-        far = np.linalg.norm(kept - row, axis=1)
+        far = np.linalg.norm(kept - row, axis=1)  # finite, as rows are
         if not len(far) or far.min() > SAME_IMAGE * np.linalg.norm(row):
             return row
         nearest: NDArray[np.floating] = kept[int(far.argmin())].astype(row.dtype)
         return nearest
 
 
-def _as_list(images: Any) -> Any:
-    """Return several images as they are, and one, which is no list, as a list of one."""
+def _as_list(images: Any) -> tuple[list[Any], bool]:
+    """Return images as a list, and whether there was a single one, which is no list."""
     is_one = isinstance(images, str | bytes | os.PathLike) or (
         images.ndim < 4 if isinstance(images, np.ndarray) else hasattr(images, "tobytes")
     )
-    return [images] if is_one else images
+    if not is_one and not isinstance(images, Iterable):
+        raise InputError(f"not an image, and no images, but a {type(images).__name__}")
+    return ([images] if is_one else list(images)), is_one
 
 
 def _raise_problem(problems: list[Problem]) -> None:
@@ -929,7 +975,7 @@ def _checked_digests(vectors: NDArray[Any], digests: Sequence[bytes] | None) -> 
         return [digest_of(row.tobytes()) for row in vectors]
     if len(digests) != len(vectors):
         raise InputError(f"{len(vectors)} vectors, but {len(digests)} digests")
-    if any(len(digest) != DIGEST_BYTES for digest in digests):
+    if any(not isinstance(each, bytes) or len(each) != DIGEST_BYTES for each in digests):
         raise InputError(f"digests have {DIGEST_BYTES} bytes")
     return list(digests)
 

@@ -16,9 +16,9 @@ from newfound.common.files import digest_of
 from newfound.datasets import folder, read_vectors
 from newfound.datasets.folder import images_below, is_folder
 from newfound.datasets.vectors_file import VectorsFile, most_unpacked
-from newfound.estimators.inputs import LARGEST_SQUARE
 from newfound.features.identity import Identity
 from newfound.recognition.labels import check_label
+from newfound.sums.rows import LARGEST_SQUARE
 
 if TYPE_CHECKING:
     from newfound.features.extractor import Extractor
@@ -97,6 +97,15 @@ class Sources(NamedTuple):
         return [identity for identity in made if identity is not None]
 
     @property
+    def labels(self) -> list[Any]:
+        """The labels there are, each once."""
+        of_images = [image.label for image in self.images]
+        of_vectors = [label for _, part in self.vectors for label in part.labels or ()]
+        return list(
+            dict.fromkeys(each for each in of_images + of_vectors if each not in ("", None))
+        )
+
+    @property
     def widths(self) -> set[int]:
         """Numbers of features that the vectors have."""
         return {part.vectors.shape[1] for _, part in self.vectors}
@@ -140,12 +149,14 @@ def find(
     ['night', 'night']
     """
     most_unpacked()  # if it is set wrongly, no file is to blame
-    if isinstance(label, str):
+    if label is not None:
         check_label(label)
     found = Sources(need_labels, [], [], Counter(), [])
     for number, given in enumerate(inputs):
         if not isinstance(given, str | os.PathLike):
             _from_memory(found, given, f"image {number}", label)
+        elif not os.fspath(given):
+            raise InputError("an empty name is no image, and no folder of images")
         elif is_folder(Path(given)):
             _from_folder(found, Path(given), label, labels)
         elif Path(given).suffix.lower() == ".npz":
@@ -185,8 +196,7 @@ def describe(passed_over: Counter[str], advice: Mapping[str, str] = MappingProxy
 
 def _needed(found: Sources, label: Any, given: Any) -> Any:
     if label is None and found.need_labels:
-        what = f"{os.fspath(given)} is not a folder" if isinstance(given, str | Path) else given
-        raise NoLabelError(f"{what}, so it needs a label")
+        raise NoLabelError(f"{given} is not a folder, so it needs a label")
     return label
 
 
@@ -235,7 +245,7 @@ def _from_vectors(found: Sources, name: str, label: Any) -> None:
 def _from_memory(found: Sources, image: "Source", name: str, label: Any) -> None:
     from newfound.features.images import as_rgb
 
-    label = _needed(found, label, f"{name} is in no folder")
+    label = _needed(found, label, name)
     if isinstance(image, bytes):
         found.images.append(ImageInMemory(name, label, image, digest_of(image)))
         return

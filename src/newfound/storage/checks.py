@@ -58,6 +58,13 @@ def check_labels(header: dict[str, Any]) -> None:
         )
 
 
+def check_names(names: Any, width: int) -> None:
+    """Raise ValueError if the names of features are not `width` texts, or none at all."""
+    if names is not None:
+        require(isinstance(names, list) and len(names) == width, "feature names")
+        require(all(isinstance(name, str) for name in names), "feature names")
+
+
 def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
     """Raise ValueError if sums are not of one shape, not finite, or larger than they can be."""
     require(header["dtype"] in ("<f4", "<f8"), "types")

@@ -18,6 +18,7 @@ from newfound.storage.checks import (
     LARGEST_HEADER,
     check_definite,
     check_labels,
+    check_names,
     check_numbers,
     check_rows,
     require,
@@ -91,6 +92,7 @@ def write(path: str | os.PathLike[str], state: State) -> None:
     try:
         check_labels(header)
         check_numbers(header, tensors)
+        check_names(state.feature_names, sums.width)
         data = bytearray(safetensors.numpy.save({**tensors, **state.more}, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
     except InputError as error:
@@ -116,17 +118,14 @@ def read(path: str | os.PathLike[str]) -> State:
         tensors = safetensors.numpy.load(data)
         more = {name: tensors.pop(name) for name in sorted(tensors) if "." in name}
         sums = _sums(header, tensors)
-        names = header["feature_names"]
-        if names is not None:
-            require(isinstance(names, list) and len(names) == sums.width, "feature names")
-            require(all(isinstance(name, str) for name in names), "feature names")
+        check_names(header["feature_names"], sums.width)
         require(isinstance(header["estimator"], str), "types")
         extractor = header.get("extractor")  # files of the first days have none
         return State(
             header["estimator"],
             header["parameters"],
             sums,
-            names,
+            header["feature_names"],
             None if extractor is None else Identity.from_json(extractor),
             more,
         )

@@ -20,7 +20,12 @@ def as_rows(X: Any) -> Rows:
     Traceback (most recent call last):
     newfound.InputError: X should have two dimensions, rows and features; its shape is (2,)
     """
-    rows = np.asarray(X)
+    try:
+        rows = np.asarray(X)
+    except ValueError as error:
+        raise InputError(
+            "X should have two dimensions: its rows are of different lengths"
+        ) from error
     if rows.dtype.kind not in "fiu":
         raise InputError(f"X must hold numbers only, got an array of {rows.dtype}")
     if rows.ndim != 2 or not rows.shape[1]:

@@ -347,6 +347,10 @@ class Sums:
         both.merge(other)
         return both
 
+    def __radd__(self, other: int) -> "Sums":
+        """Let `sum` begin: it starts with 0."""
+        return copy.deepcopy(self) if other == 0 else NotImplemented
+
     def restore(
         self,
         labels: Labels,

@@ -1,0 +1,113 @@
+"""States: all that makes a model, taken and given back."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound import (
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    InputError,
+    NotTaughtError,
+)
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 4)), np.array(list("abc") * 10)
+KINDS = [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV]
+
+
+def saved(model: Any, folder: Path) -> bytes:
+    model.save(folder / "state")
+    return (folder / "state").read_bytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: state._replace(parameters={}),
+        lambda state: state._replace(parameters=None),
+        lambda state: state._replace(estimator="Ridge"),
+        lambda state: None,
+    ],
+)
+def test_a_state_that_is_none_is_refused_and_changes_nothing(
+    kind: Any, spoil: Any, tmp_path: Path
+) -> None:
+    model = kind().fit(X, Y)
+    before = saved(model, tmp_path)
+    with pytest.raises(InputError):
+        model.restore(spoil(model.to_state()))
+    assert saved(model, tmp_path) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_fails_in_restoring_leaves_the_model(kind: Any, tmp_path: Path) -> None:
+    model = kind().fit(X, Y)
+    before = saved(model, tmp_path)
+    with pytest.raises(AttributeError):
+        model.restore(model.to_state()._replace(sums=None))
+    assert saved(model, tmp_path) == before
+
+
+def test_a_choice_without_its_selection_is_refused() -> None:
+    model = IncrementalRidgeClassifierCV().fit(X, Y)
+    with pytest.raises(InputError, match="held_rows"):
+        model.restore(model.to_state()._replace(more={}))
+
+
+def test_names_that_do_not_fit_are_not_written(tmp_path: Path) -> None:
+    model = IncrementalRidgeClassifier().fit(X, Y)
+    model.restore(model.to_state()._replace(feature_names=["x"]))
+    with pytest.raises(InputError, match="could not be read again"):
+        model.save(tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_merging_asks_nothing_of_the_others_parameters(kind: Any) -> None:
+    for other in (
+        IncrementalRidgeClassifier().fit(X, Y).set_params(penalty=-1.0),
+        IncrementalRidgeClassifier().fit(X, Y).set_params(class_weight="balanced"),
+        IncrementalRidgeClassifierCV().fit(X, Y).set_params(recodings=5.0),
+    ):
+        assert kind().fit(X, Y).merge(other).class_count_.tolist() == [20, 20, 20]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_too_many_to_forget_were_not_taught(kind: Any) -> None:
+    with pytest.raises(NotTaughtError, match="cannot forget 40 examples of 'a'"):
+        kind().fit(X, Y).forget(np.repeat(X[:1], 40, axis=0), ["a"] * 40)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_a_class_that_is_none_are_asked_for_in_vain(kind: Any) -> None:
+    labels: list[Any] = [["a"], {}, "z"]
+    for label in labels:
+        with pytest.raises(InputError, match="no class"):
+            kind().fit(X, Y).kept_rows(label)
+
+
+class Talkative(list[Any]):
+    """Labels that do something when they are looked at."""
+
+    def __init__(self, labels: Any, action: Any) -> None:
+        super().__init__(labels)
+        self.action = action
+
+    def __iter__(self) -> Any:
+        self.action()
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_is_whole_while_its_next_lesson_is_read(kind: Any) -> None:
+    model = kind().fit(X, Y)
+    answers: list[Any] = []
+    model.fit(X[:6], Talkative(Y[:6], lambda: answers.append(model.predict(X[:1]))))
+    assert len(answers) > 0
+    assert model.n_samples_seen_ == 6
+    model.fit(X[:6], Talkative(Y[:6], lambda: model.partial_fit(X[:9], Y[:9])))
+    assert model.n_samples_seen_ == 6
