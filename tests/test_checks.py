@@ -190,6 +190,28 @@ class Contrary(IncrementalRidgeClassifier):
         return self.classes_[self.predict_proba(X).argmin(axis=1)]
 
 
+class Swapped(IncrementalRidgeClassifier):
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(X)[:, ::-1]
+
+
+class Sure(IncrementalRidgeClassifier):
+    def novelty(self, X: Any) -> Any:
+        return super().novelty(X) + 1
+
+
+class Lazy(IncrementalRidgeClassifier):
+    def store(self, X: Any, y: Any) -> Any:
+        return self
+
+
+class Nameless(IncrementalRidgeClassifier):
+    """Loses a class that gets the name of another."""
+
+    def rename_class(self, old: Any, new: Any) -> Any:
+        return self if new in self.classes_ else super().rename_class(old, new)
+
+
 @pytest.mark.parametrize(
     ("kind", "law", "words"),
     [
@@ -208,7 +230,11 @@ class Contrary(IncrementalRidgeClassifier):
         (Forgetful, "pickling", "pickled"),
         (Backwards, "classes_are_sorted", "are not"),
         (Miscounting, "classes_are_sorted", "counts"),
-        (Contrary, "classes_are_sorted", "highest score"),
+        (Contrary, "classes_are_sorted", "predicts not the class"),
+        (Swapped, "classes_are_sorted", "most probable"),
+        (Sure, "classes_are_sorted", "novelty"),
+        (Lazy, "storing_is_learning", "taught and stored"),
+        (Nameless, "renaming_changes_names_alone", "renamed"),
     ],
 )
 def test_a_model_that_breaks_a_law_is_caught(kind: Any, law: str, words: str) -> None:

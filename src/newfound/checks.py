@@ -393,6 +393,57 @@ def check_classes_are_sorted(model: Any, X: Any = None, y: Any = None) -> None:
             _assert_in_order(taught, X, y[:place])
 
 
+def check_storing_is_learning(model: Any, X: Any = None, y: Any = None) -> None:
+    """Rows that were stored, piece by piece, are learned as well as rows that were taught.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If a model that stored them answers otherwise.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_storing_is_learning(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    third = len(X) // 3
+    taught, stored = (clone(model).fit(X[:third], y[:third]) for _ in range(2))
+    taught.partial_fit(X[third:], y[third:])
+    stored.store(X[third:], y[third:])
+    _assert_alike(taught, stored, X, "taught and stored", chosen_anew=True)
+
+
+def check_renaming_changes_names_alone(model: Any, X: Any = None, y: Any = None) -> None:
+    """A class that was renamed is as good as one that always had that name.
+
+    Parameters
+    ----------
+    model : IncrementalRidgeClassifier
+    X, y : array-like of shape (m, d) and (m,), optional
+
+    Raises
+    ------
+    AssertionError
+        If it is not, or if two classes of one name did not become one.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_renaming_changes_names_alone(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    first, last = np.unique(y)[[0, -1]].tolist()
+    renamed = clone(model).fit(X, y).rename_class(last, first)
+    always = clone(model).fit(X, np.where(y == last, np.asarray(first, dtype=y.dtype), y))
+    _assert_alike(always, renamed, X, "renamed and always called so", chosen_anew=True)
+
+
 def check_solver(
     make: Callable[[Sums], Solver],
     per_class: bool = False,
@@ -550,6 +601,8 @@ MODEL_CHECKS: tuple[Callable[..., None], ...] = (
     check_saving_and_loading,
     check_pickling,
     check_classes_are_sorted,
+    check_storing_is_learning,
+    check_renaming_changes_names_alone,
 )
 SOLVER_CHECKS: tuple[Callable[..., None], ...] = (
     check_solver_equals_cholesky,
@@ -663,6 +716,10 @@ def _assert_in_order(model: Any, X: Any, y: Any) -> None:
     assert np.allclose(proba.sum(axis=1), 1), "probabilities do not add up to one"
     best = labels[scores.argmax(axis=1)]
     assert (model.predict(X) == best).all(), "predicts not the class of the highest score"
+    chosen = np.take_along_axis(proba, scores.argmax(axis=1)[:, None], axis=1)[:, 0]
+    assert (chosen == proba.max(axis=1)).all(), "the best class is not the most probable"
+    novelty = model.novelty(X)
+    assert ((novelty >= 0) & (novelty < 1)).all(), "novelty leaves [0, 1)"
     decision = scores[:, 1] - scores[:, 0] if len(labels) == 2 else scores
     assert (model.decision_function(X) == decision).all(), "decides by something else than scores"
 
