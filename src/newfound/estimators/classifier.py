@@ -659,13 +659,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> IncrementalRidgeClassifier.from_state(model.to_state()).predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        sums, settings = self._taught(), self._settings()
+        self._taught()
+        return self._state(self._settings())
+
+    def _state(self, settings: Any) -> State:
         self._candidates(settings)  # parameters that these sums cannot serve are refused here
         names = getattr(self, "feature_names_in_", None)
         return State(
             type(self).__name__,
             settings.to_json(),
-            sums,
+            self._sums,
             None if names is None else list(map(str, names)),
         )
 
@@ -721,7 +724,12 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """
         self._check_state(state)
         settings = self._settings_in(state)
-        return self._adopt(state.sums, state.feature_names, settings, **settings._asdict())
+        rest = {**settings._asdict(), **self._learned_in(state, settings)}
+        return self._adopt(state.sums, state.feature_names, settings, **rest)
+
+    def _learned_in(self, state: State, settings: Any) -> dict[str, Any]:
+        """Return what was learned beside the sums, by attribute: here nothing."""
+        return {}
 
     def _check_state(self, state: State) -> None:
         self._check_at_rest()

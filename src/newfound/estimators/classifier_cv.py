@@ -272,65 +272,17 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         theirs = super().lessons()
         return theirs and theirs._replace(selector=copy.deepcopy(self._selector))
 
-    @locked
-    def to_state(self) -> State:
-        """Return all that makes this model, as it is saved; `from_state` makes a model of it.
+    def _state(self, settings: SelectionSettings) -> State:
+        arrays = packed(self._selector, self._sums, settings)
+        unpacked(arrays, self._sums, settings)  # what could not be read is not written
+        return super()._state(settings).keeping("selection", arrays)
 
-        Its sums are those of the model, not a copy: use it, or copy it, before the model learns
-        more. Hold `lock` meanwhile if other threads may teach.
-
-        Returns
-        -------
-        State
-
-        Raises
-        ------
-        NotFittedError
-            If the model was taught nothing.
-
-        Examples
-        --------
-        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
-        >>> IncrementalRidgeClassifierCV.from_state(model.to_state()).predict([[0.9]])
-        array(['mug'], dtype='<U3')
-        """
-        sums, settings = self._taught(), self._settings()
-        arrays = packed(self._selector, sums, settings)
-        unpacked(arrays, sums, settings)  # what could not be read is not written
-        return super().to_state().keeping("selection", arrays)
-
-    @locked
-    def restore(self, state: State) -> Self:
-        """Become the model that a state was taken of, its parameters included.
-
-        Parameters
-        ----------
-        state : State
-            Its sums are taken over, not copied.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If the parameters are not those of such a model; then this one is as it was.
-
-        Examples
-        --------
-        >>> state = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"]).to_state()
-        >>> IncrementalRidgeClassifierCV().restore(state).classes_
-        array(['cup', 'mug'], dtype='<U3')
-        """
-        self._check_state(state)
-        settings = self._settings_in(state)
+    def _learned_in(self, state: State, settings: SelectionSettings) -> dict[str, Any]:
         try:
-            selector = unpacked(state.kept_by("selection"), state.sums, settings)
+            kept = state.kept_by("selection")
+            return {"_selector": unpacked(kept, state.sums, settings)}
         except KeyError as error:
             raise InputError(f"its selection lacks {error}") from error
-        rest = {**settings._asdict(), "_selector": selector}
-        return self._adopt(state.sums, state.feature_names, settings, **rest)
 
     @property
     @locked
