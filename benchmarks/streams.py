@@ -48,11 +48,6 @@ def _sample(rng: Any, y: NDArray[Any], allowed: NDArray[np.bool_], most: int) ->
     return np.asarray(rng.permutation(np.concatenate(chosen)))
 
 
-def have_data() -> bool:
-    """Tell whether `NEWFOUND_DATA` holds MNIST and Washington RGB-D, without reading them."""
-    return all((DATA / name).is_dir() for name in ("mnist", "washington-rgbd"))
-
-
 def washington() -> Frames | None:
     """Return all frames with the ten official trials, if `NEWFOUND_DATA` holds them."""
     if not (DATA / "washington-rgbd").is_dir():

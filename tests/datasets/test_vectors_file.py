@@ -2,8 +2,6 @@
 
 import io
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,31 +10,9 @@ import numpy as np
 import pytest
 
 from newfound.datasets.vectors_file import read_vectors
-from tests.peak_memory import PEAK
+from tests.peak_memory import said_and_peak
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs modes, owners and pipes")
-
-
-# Runs Python code with the path of a file; prints what went wrong, and the peak of its memory.
-MEASURED = (
-    PEAK
-    + """
-import newfound, newfound.datasets.vectors_file as vectors_file
-try:
-    {call}(sys.argv[1])
-except (ValueError, OSError) as error:
-    print(error)
-print(peak_mb())
-"""
-)
-
-
-def said_and_peak(call: str, path: Path) -> tuple[str, int]:
-    """Return what is said of a file, and how many MB it took to come to that."""
-    command = [sys.executable, "-c", MEASURED.format(call=call), str(path)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-    said, peak = run.stdout.splitlines()
-    return said, int(peak)
 
 
 def save_npz(path: Path, **arrays: Any) -> Path:

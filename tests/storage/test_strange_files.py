@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,32 +11,10 @@ import newfound
 from newfound import IncrementalRidgeClassifier
 from newfound.common.files import open_regular, write_whole
 from tests.crafted import craft
-from tests.peak_memory import PEAK
+from tests.peak_memory import said_and_peak
 
 RNG = np.random.default_rng(0)
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs modes, owners and pipes")
-
-
-# Runs Python code with the path of a file; prints what went wrong, and the peak of its memory.
-MEASURED = (
-    PEAK
-    + """
-import newfound, newfound.datasets.vectors_file as vectors_file
-try:
-    {call}(sys.argv[1])
-except (ValueError, OSError) as error:
-    print(error)
-print(peak_mb())
-"""
-)
-
-
-def said_and_peak(call: str, path: Path) -> tuple[str, int]:
-    """Return what is said of a file, and how many MB it took to come to that."""
-    command = [sys.executable, "-c", MEASURED.format(call=call), str(path)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-    said, peak = run.stdout.splitlines()
-    return said, int(peak)
 
 
 @pytest.mark.slow
