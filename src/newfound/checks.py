@@ -111,8 +111,8 @@ def check_splitting_does_not_matter(model: Any, X: Any = None, y: Any = None) ->
     whole, parts, rows = clone(model).fit(X, y), clone(model), clone(model)
     for part in np.array_split(np.arange(len(X)), 5):
         parts.partial_fit(X[part], y[part])
-    for place in range(len(X)):
-        rows.partial_fit(X[place : place + 1], y[place : place + 1])
+    for index in range(len(X)):
+        rows.partial_fit(X[index : index + 1], y[index : index + 1])
     _assert_alike(whole, parts, X, "fit and partial_fit", chosen_anew=True)
     _assert_alike(whole, rows, X, "fit and single rows", chosen_anew=True)
 
@@ -387,10 +387,10 @@ def check_classes_are_sorted(model: Any, X: Any = None, y: Any = None) -> None:
     """
     X, y = _stream(X, y)
     taught = clone(model)
-    for place, (row, label) in enumerate(_one_by_one(X, y), start=1):
+    for index, (row, label) in enumerate(_one_by_one(X, y), start=1):
         taught.partial_fit(row, label)
-        if place in (1, 2, len(X) // 3, len(X)):
-            _assert_in_order(taught, X, y[:place])
+        if index in (1, 2, len(X) // 3, len(X)):
+            _assert_in_order(taught, X, y[:index])
 
 
 def check_storing_is_learning(model: Any, X: Any = None, y: Any = None) -> None:
@@ -507,8 +507,8 @@ def check_solver_equals_cholesky(
     X, y = _stream(X, y)
     learner = _Learner(make, X, y, per_class)
     third = len(X) // 3
-    for place in range(third):
-        learner.learn(np.array([place]))
+    for index in range(third):
+        learner.learn(np.array([index]))
     learner.learn(np.arange(third, len(X)))
     learner.learn(np.arange(3))  # once more: a batch that is small beside the features
 
@@ -542,15 +542,15 @@ def check_solver_forgets(
     X, y = _stream(X, y)
     learner = _Learner(make, X, y, per_class)
     learner.learn(np.arange(len(X)))
-    for place in range(3):
-        learner.forget(np.array([place]))
+    for index in range(3):
+        learner.forget(np.array([index]))
     learner.forget(np.arange(3, 6))
     labels, counts = np.unique(y, return_counts=True)
     rarest, commonest = (
-        np.flatnonzero(y == labels[place]) for place in np.argsort(counts)[[0, -1]]
+        np.flatnonzero(y == labels[index]) for index in np.argsort(counts)[[0, -1]]
     )
-    for place in np.setdiff1d(rarest, np.arange(6)):  # until its column is gone
-        learner.forget(np.array([place]))
+    for index in np.setdiff1d(rarest, np.arange(6)):  # until its column is gone
+        learner.forget(np.array([index]))
     learner.forget(np.setdiff1d(commonest, np.arange(6)))
     learner.learn(np.arange(6))
 
@@ -634,8 +634,8 @@ class _Learner:
         remove = self.sums.prepare_removal(rows, index)
         self.solver.forget(rows, index)
         self.solver.remove_classes(remove())
-        for place in places.tolist():
-            self.taught.remove(place)
+        for index in places.tolist():
+            self.taught.remove(index)
         self.compare(f"after {len(places)} rows were forgotten")
 
     def compare(self, when: str) -> None:
@@ -668,8 +668,8 @@ def _stream(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _one_by_one(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    for place in range(len(X)):
-        yield X[place : place + 1], y[place : place + 1]
+    for index in range(len(X)):
+        yield X[index : index + 1], y[index : index + 1]
 
 
 def _answers(model: Any, X: Any) -> NDArray[np.float64]:

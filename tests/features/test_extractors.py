@@ -26,7 +26,7 @@ from newfound.features import (
     Pixels,
     caffenet,
 )
-from newfound.features.catalog import named, remembered
+from newfound.features.catalog import extractor_from_identity, extractor_from_name
 from newfound.features.efficientnet import WEIGHTS
 from newfound.features.efficientnet_graph import efficientnet_lite0
 from newfound.features.images import as_rgb
@@ -296,7 +296,7 @@ def test_caffenet_is_known_by_its_tensors(tmp_path: Path) -> None:
         rtol=1e-4,  # a mean of 50,000 pixels in float32
     )
     assert network.identity.name == "caffenet"
-    again = remembered(network.identity, str(path))
+    again = extractor_from_identity(network.identity, str(path))
     assert again.identity == network.identity
     with pytest.raises(ValueError, match=r"not the CaffeNet of the ONNX model zoo.*fc7_2"):
         caffenet(path, "fc7")
@@ -389,23 +389,27 @@ def test_a_call_says_which_image_cannot_be_read() -> None:
     ],
 )
 def test_names_and_identities_lead_back_to_the_extractor(text: str) -> None:
-    extractor = named(text)
+    extractor = extractor_from_name(text)
     identity = Identity.from_json(extractor.identity.to_json())
-    assert remembered(identity).identity == extractor.identity == named(text).identity
+    assert (
+        extractor_from_identity(identity).identity
+        == extractor.identity
+        == extractor_from_name(text).identity
+    )
 
 
 def test_onnx_files_have_options_and_are_asked_for_again(tmp_path: Path) -> None:
     path = tmp_path / "a:b.onnx"
     path.write_bytes(small_network(["m", 3, "h", "w"]))
-    extractor = named(f"{path}:output=inner,size=8,mean=1/2/3,channels=bgr,crop=0.5")
+    extractor = extractor_from_name(f"{path}:output=inner,size=8,mean=1/2/3,channels=bgr,crop=0.5")
     assert extractor.width == 3
-    assert remembered(extractor.identity, str(path)).identity == extractor.identity
+    assert extractor_from_identity(extractor.identity, str(path)).identity == extractor.identity
     with pytest.raises(ValueError, match="say where that network's file is"):
-        remembered(extractor.identity)
+        extractor_from_identity(extractor.identity)
     other = tmp_path / "other.onnx"
     other.write_bytes(small_network(["m", 3, "h", "w"], width=6))
     with pytest.raises(ValueError, match="are needed, but this makes those of"):
-        remembered(extractor.identity, str(other))
+        extractor_from_identity(extractor.identity, str(other))
 
 
 @pytest.mark.parametrize(
@@ -427,7 +431,7 @@ def test_onnx_files_have_options_and_are_asked_for_again(tmp_path: Path) -> None
 )
 def test_names_of_nothing_are_refused(text: str, complaint: str) -> None:
     with pytest.raises((ValueError, FileNotFoundError), match=complaint):
-        named(text)
+        extractor_from_name(text)
 
 
 def test_a_torch_file_may_hold_weights_only() -> None:

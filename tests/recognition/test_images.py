@@ -246,7 +246,7 @@ def test_the_network_is_loaded_at_the_first_image(monkeypatch: pytest.MonkeyPatc
         made.append(name)
         return Pixels(8)
 
-    monkeypatch.setattr("newfound.features.catalog.named", named)
+    monkeypatch.setattr("newfound.features.catalog.extractor_from_name", named)
     recogniser = Recogniser()
     assert made == []
     for seed in range(3):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from newfound.datasets.folder import images_below
-from newfound.datasets.missing import Origin
+from newfound.datasets.origin import Origin
 
 ORIGIN = Origin(
     name="iCubWorld28",
@@ -49,8 +49,8 @@ def icubworld28(root: str | os.PathLike[str] | None = None) -> Shots:
     MissingDataError
         If it is not there; the message says how to get it.
     """
-    places = ORIGIN.places if root is None else [Path(root)]
-    folder = next((place for place in places if place.is_dir()), None)
+    folders = ORIGIN.folders if root is None else [Path(root)]
+    folder = next((each for each in folders if each.is_dir()), None)
     if folder is None:
         raise ORIGIN.missing("there is no such folder")
     shots = Shots(folder, [], [], [], [])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InputError
 from newfound.common.files import cache_folder, open_regular, write_whole
-from newfound.datasets.missing import Origin
+from newfound.datasets.origin import Origin
 
 ORIGIN = Origin(
     name="MNIST",
@@ -60,7 +60,7 @@ def mnist() -> Mnist:
     MissingDataError
         If it is nowhere to be had; the message says how to get it.
     """
-    for folder in ORIGIN.places:
+    for folder in ORIGIN.folders:
         if all(_find(folder, name) is not None for name in FILES):
             return Mnist(*(_parsed(_checked(name, _unpacked(folder, name))) for name in FILES))
     cached = _from_openml_cache()

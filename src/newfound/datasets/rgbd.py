@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.datasets.looked_at import looked_at
-from newfound.datasets.missing import Origin
+from newfound.datasets.cached import cached_features
+from newfound.datasets.origin import Origin
 
 if TYPE_CHECKING:
     from newfound.features import Extractor
@@ -56,7 +56,7 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
     MissingDataError
         If it is not there; the message says how to get it.
     """
-    for folder in ORIGIN.places:
+    for folder in ORIGIN.folders:
         if extractor is None and (folder / PACKED).is_file():
             with np.load(folder / PACKED, allow_pickle=False) as arrays:
                 X = np.square(arrays["codes"].T / np.float32(255.0)) * np.float32(6.0)
@@ -68,7 +68,7 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
             look = EfficientNetLite0(crop=None) if extractor is None else extractor
             paths = (folder / CROPS).rglob("*_crop.png")
             crops = sorted(path for path in paths if _CROP.fullmatch(path.name))
-            X = looked_at("rgbd", folder, crops, look)
+            X = cached_features("rgbd", folder, crops, look)
             return _frames(X, [path.name for path in crops], folder, str(look.identity))
     raise ORIGIN.missing(f"no {CROPS} folder with crops, and no packed features")
 

@@ -22,7 +22,7 @@ _OPTIONS = {
 }
 
 
-def named(text: str) -> Extractor:
+def extractor_from_name(text: str) -> Extractor:
     """Return the extractor that a text such as "pixels:size=8" names.
 
     Parameters
@@ -37,9 +37,9 @@ def named(text: str) -> Extractor:
 
     Examples
     --------
-    >>> named("pixels:size=8,range=-1/1").identity.preprocessing["range"]
+    >>> extractor_from_name("pixels:size=8,range=-1/1").identity.preprocessing["range"]
     [-1.0, 1.0]
-    >>> named("pixies")
+    >>> extractor_from_name("pixies")
     Traceback (most recent call last):
     newfound.InputError: no extractor 'pixies': there are efficientnet-lite0, pixels, ...
     """
@@ -76,7 +76,7 @@ def _options(name: str, given: str, allowed: tuple[str, ...]) -> dict[str, Any]:
     return options
 
 
-def remembered(identity: Identity, network: str | None = None) -> Extractor:
+def extractor_from_identity(identity: Identity, network: str | None = None) -> Extractor:
     """Return the extractor that an identity is of, or raise ValueError if it cannot be had.
 
     Parameters
@@ -92,7 +92,7 @@ def remembered(identity: Identity, network: str | None = None) -> Extractor:
     Examples
     --------
     >>> pixels = Pixels(size=8)
-    >>> remembered(pixels.identity).identity == pixels.identity
+    >>> extractor_from_identity(pixels.identity).identity == pixels.identity
     True
     """
     try:

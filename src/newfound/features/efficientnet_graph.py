@@ -65,8 +65,8 @@ class _Graph:
         )
         return self.node("Clip", [x, "zero", "six"], f"{conv}.relu6") if active else x
 
-    def block(self, x: str, place: int, stride: int, expand: bool, skip: bool, height: int) -> str:
-        name, before = f"_blocks.{place}", x
+    def block(self, x: str, index: int, stride: int, expand: bool, skip: bool, height: int) -> str:
+        name, before = f"_blocks.{index}", x
         if expand:
             x = self.convolution(x, f"{name}._expand_conv", f"{name}._bn0", height=height)
         depthwise = f"{name}._depthwise_conv"
@@ -94,12 +94,12 @@ def efficientnet_lite0(weights: Weights) -> bytes:
     for name, value in (("zero", 0.0), ("six", 6.0)):
         graph.constant(name, np.array(value, dtype=np.float32))
     x = graph.convolution("images", "_conv_stem", "_bn0", height=SIZE, stride=2)
-    height, place = SIZE // 2, 0
+    height, index = SIZE // 2, 0
     for repeats, first_stride, expansion in _STAGES:
         for repeat in range(repeats):
             stride = first_stride if repeat == 0 else 1
-            x = graph.block(x, place, stride, expansion > 1, repeat > 0, height)
-            height, place = -(-height // stride), place + 1
+            x = graph.block(x, index, stride, expansion > 1, repeat > 0, height)
+            height, index = -(-height // stride), index + 1
     x = graph.convolution(x, "_conv_head", "_bn1", height=height)
     graph.node("Flatten", [graph.node("GlobalAveragePool", [x], "pool")], "features", axis=1)
     fc = [graph.constant(f"_fc.{part}", weights[f"_fc.{part}"]) for part in ("weight", "bias")]

@@ -75,9 +75,9 @@ class Extractor(ABC):
         if isinstance(images, str | bytes | os.PathLike | np.ndarray | Image.Image):
             raise InputError("give a list of images, also of a single one")
         rows = []
-        for place, extracted in enumerate(self.stream(images)):
+        for index, extracted in enumerate(self.stream(images)):
             if extracted.row is None:
-                name = _name(extracted.source) or f"image {place}"
+                name = _name(extracted.source) or f"image {index}"
                 raise UnreadableImageError(f"{name}: {extracted.problem}")
             rows.append(extracted.row)
         return np.array(rows, dtype=np.float32).reshape(-1, self.width)
@@ -141,8 +141,8 @@ class Extractor(ABC):
                 results.append(Extracted(source, digest, None, problem))
         if prepared:
             rows = self.run(batch[: len(prepared)])
-            for place, row in zip(prepared, rows, strict=True):
-                results[place] = results[place]._replace(row=row)
+            for index, row in zip(prepared, rows, strict=True):
+                results[index] = results[index]._replace(row=row)
         return results
 
     def _room(self) -> NDArray[np.float32]:

@@ -134,8 +134,8 @@ def _opened(data: bytes) -> Image.Image:
             f"more than the {LARGEST_PIXELS:,} pixels that are decoded"
         ) from None
     except UnidentifiedImageError:
-        for place, mark, name in _FOREIGN:
-            if data[place : place + len(mark)].lower() == mark.lower():
+        for offset, mark, name in _FOREIGN:
+            if data[offset : offset + len(mark)].lower() == mark.lower():
                 raise UnreadableImageError(
                     f"{name}, which is not read: save it as JPEG or PNG"
                 ) from None

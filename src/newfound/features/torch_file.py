@@ -84,5 +84,5 @@ def read_tensors(data: bytes) -> dict[str, NDArray[Any]]:
 def _array(tensor: _Tensor, storage: NDArray[Any]) -> NDArray[Any]:
     # By index, which is checked, and not by strides, which are not.
     steps = zip(np.ix_(*map(np.arange, tensor.shape)), tensor.strides, strict=True)
-    places = sum((along * step for along, step in steps), np.intp(tensor.offset))
-    return storage[places]
+    indices = sum((along * step for along, step in steps), np.intp(tensor.offset))
+    return storage[indices]

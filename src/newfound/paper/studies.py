@@ -150,7 +150,7 @@ def rgbd_study(extractor: "Extractor | None" = None) -> Study:
 def icubworld28_study(extractor: "Extractor | None" = None) -> Study:
     """Return the study of iCubWorld28, its 28th object rare."""
     from newfound.datasets import icubworld28
-    from newfound.datasets.looked_at import looked_at
+    from newfound.datasets.cached import cached_features
     from newfound.features import EfficientNetLite0
 
     shots = icubworld28()
@@ -160,7 +160,7 @@ def icubworld28_study(extractor: "Extractor | None" = None) -> Study:
     return Study(
         "icubworld28",
         "iCubWorld28",
-        looked_at("icubworld28", shots.root, shots.files, look),
+        cached_features("icubworld28", shots.root, shots.files, look),
         y,
         lambda trial: is_test,
         rare=sorted(set(shots.objects))[-1],

@@ -67,7 +67,7 @@ def extractor_for(known: Identity | None, choice: "str | Extractor | None") -> "
     WrongExtractorError
         If the one chosen is another than the model's.
     """
-    from newfound.features.catalog import named, remembered
+    from newfound.features.catalog import extractor_from_identity, extractor_from_name
 
     if choice is None:
         raise InputError("there is no extractor: this takes vectors, and no images")
@@ -76,13 +76,13 @@ def extractor_for(known: Identity | None, choice: "str | Extractor | None") -> "
     if not isinstance(choice, str):
         extractor = choice
     elif known is None:
-        return named(choice)
+        return extractor_from_name(choice)
     elif isinstance(choice, _Default):
-        return remembered(known)
+        return extractor_from_identity(known)
     elif known.name in ("onnx", "caffenet") and Path(choice).is_file():
-        return remembered(known, choice)
+        return extractor_from_identity(known, choice)
     else:
-        extractor = named(choice)
+        extractor = extractor_from_name(choice)
     common_identity(known, extractor.identity, f"{_name(choice)} makes those")
     return extractor
 

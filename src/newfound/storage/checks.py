@@ -131,9 +131,9 @@ def check_definite(sums: Sums, has_peaks: bool) -> None:
     # Rounding of the class sums is that of other classes' rows, too, which came in one batch.
     least = FAR_SHARE * (sums.trace + sum(gram.peak for gram in sums.grams))
     slack = sum(_slack(gram, least) for gram in sums.grams if not gram.holds_rows)
-    for place, gram in enumerate(sums.grams):
+    for index, gram in enumerate(sums.grams):
         if not gram.holds_rows:
-            where = slice(place, place + 1) if sums.per_class else slice(None)
+            where = slice(index, index + 1) if sums.per_class else slice(None)
             part = _around_means(gram, sums.cross.T[where], sums.counts[where])
             spread += part
             require(_entries_fit(part, _slack(gram, least)) or not has_peaks, "sums")

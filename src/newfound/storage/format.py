@@ -100,8 +100,8 @@ def write(path: str | os.PathLike[str], state: State) -> None:
             f"{os.fspath(path)}: not written, for it could not be read again "
             f"({error}); what was taught or merged last was too large"
         ) from error
-    place = _digest_place(data, _NO_DIGEST)
-    data[place : place + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
+    offset = _digest_offset(data, _NO_DIGEST)
+    data[offset : offset + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
     write_whole(path, data)
 
 
@@ -161,7 +161,7 @@ def _header_length(start: bytes | bytearray, size: int) -> int:
     return length
 
 
-def _digest_place(data: bytes | bytearray, digest: str) -> int:
+def _digest_offset(data: bytes | bytearray, digest: str) -> int:
     mark = b'\\"sha256\\": \\"'
     return data.index(mark + digest.encode()) + len(mark)
 
@@ -176,10 +176,10 @@ def _verified_header(data: bytes) -> dict[str, Any]:
             f"{FORMAT}: upgrade newfound"
         )
     digest = header["sha256"]
-    place = _digest_place(data, digest)
-    expected = hashlib.sha256(data[:place])
+    offset = _digest_offset(data, digest)
+    expected = hashlib.sha256(data[:offset])
     expected.update(_NO_DIGEST.encode())
-    expected.update(memoryview(data)[place + len(digest) :])
+    expected.update(memoryview(data)[offset + len(digest) :])
     if expected.hexdigest() != digest:
         raise ModelFileError("damaged: its contents do not agree with its checksum")
     return header

@@ -89,9 +89,9 @@ def _study(what: str, extractor: str | None) -> "Study":
 
     if extractor is None:
         return STUDIES[what]()
-    from newfound.features.catalog import named
+    from newfound.features.catalog import extractor_from_name
 
-    return STUDIES[what](named(extractor))
+    return STUDIES[what](extractor_from_name(extractor))
 
 
 def _run(

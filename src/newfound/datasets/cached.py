@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from newfound.features import Extractor
 
 
-def looked_at(
+def cached_features(
     name: str, root: Path, files: Sequence[Path], extractor: "Extractor"
 ) -> NDArray[np.float32]:
     """Return the vectors of images, shape (m, d), looking at them only if that was not done yet.
@@ -37,5 +37,5 @@ def looked_at(
     make_private(kept.parent)
     if not kept.is_file():
         vectors = extractor(files)
-        write_vectors(kept, vectors, None, names, [b""] * len(names))
+        write_vectors(kept, vectors, None, names, [b""] * len(names), extractor.identity)
     return np.asarray(read_vectors(kept).vectors)

@@ -18,18 +18,18 @@ class Origin(NamedTuple):
     licence: str
 
     @property
-    def places(self) -> list[Path]:
+    def folders(self) -> list[Path]:
         """Folders in which it may be, the best first."""
         roots = [Path(os.environ["NEWFOUND_DATA"])] if os.environ.get("NEWFOUND_DATA") else []
         return [root / self.folder for root in (*roots, cache_folder())]
 
     def missing(self, what: str) -> MissingDataError:
         """Return an error that says what is missing and how to get it."""
-        looked = " and in ".join(map(str, self.places))
+        looked = " and in ".join(map(str, self.folders))
         return MissingDataError(
             f"{self.name} is not at hand: {what}. Looked in {looked}.\n"
             f"  address  {self.address}\n"
             f"  size     {self.size}\n"
             f"  licence  {self.licence}\n"
-            f"Put it into {self.places[-1]}, or into $NEWFOUND_DATA/{self.folder}."
+            f"Put it into {self.folders[-1]}, or into $NEWFOUND_DATA/{self.folder}."
         )
