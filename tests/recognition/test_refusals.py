@@ -1,6 +1,7 @@
 """What a recogniser refuses in words, and that a refusal changes nothing."""
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,9 @@ def test_the_same_lesson_in_two_threads_is_learned_and_forgotten_once(lean: bool
     for _ in range(5):
         recogniser = Recogniser(extractor="pixels:size=4", lean=lean)
         recogniser.teach(images[:2], "b")
-        together(*[lambda: recogniser.teach(images, "a")] * 3)  # noqa: B023
+        together(*[partial(recogniser.teach, images, "a")] * 3)
         assert recogniser.counts == {"a": 12, "b": 2}
-        together(*[lambda: recogniser.forget(images[:3], "a")] * 3)  # noqa: B023
+        together(*[partial(recogniser.forget, images[:3], "a")] * 3)
         assert recogniser.counts == {"a": 9, "b": 2}
         assert len(recogniser.taught) == 11
 
@@ -129,4 +130,4 @@ def test_classes_are_named_as_people_write_them(taught: Recogniser) -> None:
 
 def test_a_network_may_be_named_by_its_path(tmp_path: Path) -> None:
     with pytest.raises((newfound.NewfoundError, OSError)):
-        Recogniser(extractor=tmp_path / "none.onnx").look(IMAGE)  # type: ignore[arg-type]
+        Recogniser(extractor=tmp_path / "none.onnx").look(IMAGE)

@@ -887,12 +887,14 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             page = object.__new__(type(self))
             page.__dict__ = self._without_lessons()
         rows = checked_rows(page, X, reset=anew)
-        before, self.__dict__ = self.__dict__, page.__dict__
+        before = self.__dict__
         try:
+            self.__dict__ = page.__dict__
             if anew:
                 self._begin(rows, settings)
             index, known = self._sums.locate(everything)
-            self._take_lesson(rows, index[-len(labels) :], known, settings, put_off)
+            index = index[len(everything) - len(labels) :]
+            self._take_lesson(rows, index, known, settings, put_off)
         except BaseException:
             self.__dict__ = before
             raise

@@ -19,7 +19,7 @@ class _Default(str):
 DEFAULT = _Default("efficientnet-lite0")
 
 
-def is_given(choice: "str | Extractor | None") -> bool:
+def is_given(choice: "str | os.PathLike[str] | Extractor | None") -> bool:
     """Tell whether someone chose an extractor."""
     return choice is not None and not isinstance(choice, _Default)
 
@@ -48,7 +48,9 @@ def common_identity(
     return known or other
 
 
-def extractor_for(known: Identity | None, choice: "str | Extractor | None") -> "Extractor":
+def extractor_for(
+    known: Identity | None, choice: "str | os.PathLike[str] | Extractor | None"
+) -> "Extractor":
     """Return the extractor that a model needs, or the one chosen if it needs none in particular.
 
     Parameters

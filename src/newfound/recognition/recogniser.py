@@ -122,7 +122,7 @@ class Recogniser:
     def __init__(
         self,
         path: str | os.PathLike[str] | None = None,
-        extractor: "str | Extractor | None" = DEFAULT,
+        extractor: "str | os.PathLike[str] | Extractor | None" = DEFAULT,
         *,
         model: IncrementalRidgeClassifier | None = None,
         lean: bool = False,
@@ -172,7 +172,7 @@ class Recogniser:
         """What turns images into vectors. It is loaded when it is first needed."""
         return self._extractor_for(self.identity)
 
-    def use(self, extractor: "str | Extractor | None") -> None:
+    def use(self, extractor: "str | os.PathLike[str] | Extractor | None") -> None:
         """Turn images into vectors with this extractor from now on.
 
         Parameters
