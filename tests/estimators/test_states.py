@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from newfound import (
@@ -12,6 +13,7 @@ from newfound import (
     InputError,
     NotTaughtError,
 )
+from newfound.sums import Sums
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 4)), np.array(list("abc") * 10)
@@ -41,6 +43,24 @@ def test_a_state_that_is_none_is_refused_and_changes_nothing(
     with pytest.raises(InputError):
         model.restore(spoil(model.to_state()))
     assert saved(model, tmp_path) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_that_fails_midway_leaves_what_was_known(
+    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = kind().fit(pd.DataFrame(X, columns=list("pqrs")), Y)
+    before = saved(model, tmp_path)
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Sums, "add", fail)
+        with pytest.raises(MemoryError):
+            model.fit(X[:, :2], Y)
+    assert saved(model, tmp_path) == before
+    assert model.feature_names_in_.tolist() == list("pqrs")
 
 
 @pytest.mark.parametrize("kind", KINDS)

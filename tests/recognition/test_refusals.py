@@ -65,6 +65,17 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     assert state(taught, tmp_path) == before
 
 
+def test_what_model_and_memory_do_not_both_know_is_not_forgotten(
+    taught: Recogniser, tmp_path: Path
+) -> None:
+    """The model holds the numbers; as an image they have another digest than as numbers."""
+    taught.teach(IMAGE, "cup")
+    before = state(taught, tmp_path)
+    with pytest.raises(NotTaughtError, match="was not taught as cup"):
+        taught.forget_vectors(taught.extractor([IMAGE]), ["cup"])
+    assert state(taught, tmp_path) == before
+
+
 def test_labels_are_checked_before_the_first_block_is_learned(tmp_path: Path) -> None:
     recogniser = Recogniser(extractor=None)
     recogniser.teach_vectors(RNG.normal(size=(2, 16)), [1, 2])
