@@ -92,3 +92,10 @@ def derived_anew(model: Any) -> Any:
     """A model of the same sums that holds nothing else: it derives all from these."""
     state = model.to_state()
     return type(model).from_state(state._replace(sums=copy.deepcopy(state.sums)))
+
+
+def blobs(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
+    """Rows (n, 4) of three classes that hardly overlap, and their labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y

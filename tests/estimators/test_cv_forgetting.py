@@ -9,12 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 import newfound
 from newfound import IncrementalRidgeClassifierCV
-
-
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+from tests.streams import blobs
 
 
 def again(model: Any, folder: Path) -> Any:
@@ -32,7 +27,7 @@ def test_what_is_left_after_forgetting_can_be_loaded(tmp_path: Path) -> None:
     model = IncrementalRidgeClassifierCV().fit(A, ["a"] * 12)
     model.forget(np.delete(A, [5, 11], 0), ["a"] * 10).forget(A[5:6], ["a"])
     assert again(model, tmp_path).n_samples_seen_ == 1
-    X, y = stream(120)
+    X, y = blobs(120)
     small = IncrementalRidgeClassifierCV(holdout_cap=2).fit(X, y).forget(X[:103], y[:103])
     loaded = again(small, tmp_path)
     assert loaded.n_samples_seen_ == 17

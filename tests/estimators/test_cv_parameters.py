@@ -8,12 +8,7 @@ import pytest
 
 import newfound
 from newfound import IncrementalRidgeClassifierCV
-
-
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+from tests.streams import blobs
 
 
 def again(model: Any, folder: Path) -> Any:
@@ -39,7 +34,7 @@ def again(model: Any, folder: Path) -> Any:
 def test_parameters_may_change_in_mid_stream(
     before: dict[str, Any], change: dict[str, Any], tmp_path: Path
 ) -> None:
-    X, y = stream()
+    X, y = blobs()
     model = IncrementalRidgeClassifierCV(**before).partial_fit(X[:200], y[:200])
     model.predict(X)
     model.partial_fit(X[200:400], y[200:400])
@@ -61,7 +56,7 @@ def test_parameters_may_change_in_mid_stream(
 
 
 def test_a_seed_changed_in_mid_stream_counts_before_and_after_saving(tmp_path: Path) -> None:
-    X, y = stream()
+    X, y = blobs()
     one = IncrementalRidgeClassifierCV(holdout_cap=3).partial_fit(X[:300], y[:300])
     other = again(one, tmp_path)
     for model in (one, other):

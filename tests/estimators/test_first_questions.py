@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from tests.streams import blobs
 
 RNG = np.random.default_rng(0)
 
@@ -57,15 +58,9 @@ def test_all_threads_get_the_right_answer(class_weight: Any) -> None:
             np.testing.assert_allclose(scores, expected.decision_function(rows[:5]), atol=1e-9)
 
 
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
-
-
 @pytest.mark.slow
 def test_first_questions_may_come_from_several_threads() -> None:
-    X, y = stream()
+    X, y = blobs()
     for _ in range(5):
         model = IncrementalRidgeClassifierCV().fit(X, y)
         answers: list[Any] = []

@@ -1,21 +1,15 @@
 """What a choice rests on: rows still held back, penalties still there, enough that is known."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 
 from newfound import IncrementalRidgeClassifierCV
-
-
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+from tests.streams import blobs
 
 
 def test_a_schedule_is_about_the_penalties_it_was_made_for() -> None:
-    X, y = stream()
+    X, y = blobs()
     model = IncrementalRidgeClassifierCV(penalties=[1e-3, 1.0]).fit(X, y)
     model.predict(X)
     model.set_params(penalties=[1e5, 1e9])
@@ -27,7 +21,7 @@ def test_a_schedule_is_about_the_penalties_it_was_made_for() -> None:
 
 
 def test_nothing_is_said_of_what_ifs_once_too_little_is_known() -> None:
-    X, y = stream()
+    X, y = blobs()
     model = IncrementalRidgeClassifierCV().fit(X, y)
     assert np.isfinite(model.validation_scores_["what_if"]).all()
     few = np.flatnonzero(y > 0)
@@ -36,7 +30,7 @@ def test_nothing_is_said_of_what_ifs_once_too_little_is_known() -> None:
 
 
 def test_every_class_may_be_well_known_from_its_first_example() -> None:
-    X, y = stream()
+    X, y = blobs()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = IncrementalRidgeClassifierCV(min_class_count=1).fit(X, y)
@@ -44,7 +38,7 @@ def test_every_class_may_be_well_known_from_its_first_example() -> None:
 
 
 def test_rows_forgotten_judge_no_further() -> None:
-    X, y = stream()
+    X, y = blobs()
     model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
     model.predict(X)
     model.partial_fit(X[200:], y[200:])

@@ -5,16 +5,11 @@ from typing import Any
 import numpy as np
 
 from newfound import IncrementalRidgeClassifierCV
-
-
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+from tests.streams import blobs
 
 
 def test_a_class_announced_is_not_tested_before_its_first_example() -> None:
-    X, y = stream(60)
+    X, y = blobs(60)
     models = [
         IncrementalRidgeClassifierCV(validation="progressive", rule="paper") for _ in range(2)
     ]
@@ -42,7 +37,7 @@ def counted(model: Any) -> dict[Any, float]:
 
 
 def test_what_was_counted_of_a_class_goes_where_the_class_goes() -> None:
-    X, y = stream(90)
+    X, y = blobs(90)
     model = IncrementalRidgeClassifierCV(validation="progressive", rule="paper", class_weight={})
     for part in np.array_split(np.arange(90), 9):
         model.partial_fit(X[part], y[part])

@@ -1,17 +1,10 @@
 """The scale of the features, which the penalties follow."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifierCV
-
-
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+from tests.streams import blobs
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -26,7 +19,7 @@ def test_rows_that_are_all_alike_have_no_scale(stream: bool) -> None:
 
 
 def test_an_all_zero_beginning_tells_nothing_about_the_scale() -> None:
-    X, y = stream()
+    X, y = blobs()
     zero = np.zeros((1, 4))
     models = [IncrementalRidgeClassifierCV() for _ in range(2)]
     for model, scale in zip(models, (1.0, 1000.0), strict=True):

@@ -9,12 +9,7 @@ import pytest
 import newfound
 from newfound import IncrementalRidgeClassifierCV
 from newfound.storage.format import State, read, write
-
-
-def stream(n: int = 600, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+from tests.streams import blobs
 
 
 def assert_refused(model: Any, name: str, value: Any, path: Path) -> None:
@@ -53,7 +48,7 @@ def assert_refused(model: Any, name: str, value: Any, path: Path) -> None:
 def test_a_file_with_a_valid_checksum_and_spoiled_selection_is_refused(
     name: str, value: Any, tmp_path: Path
 ) -> None:
-    X, y = stream()
+    X, y = blobs()
     model = IncrementalRidgeClassifierCV().fit(X, y)
     model.predict(X)
     assert_refused(model, name, value, tmp_path / "model.newfound")
@@ -71,7 +66,7 @@ def test_a_file_with_a_valid_checksum_and_spoiled_selection_is_refused(
     ],
 )
 def test_spoiled_tests_are_refused(name: str, value: Any, tmp_path: Path) -> None:
-    X, y = stream(40)
+    X, y = blobs(40)
     model = IncrementalRidgeClassifierCV(validation="progressive")
     for part in np.array_split(np.arange(40), 4):
         model.partial_fit(X[part], y[part])
@@ -80,7 +75,7 @@ def test_spoiled_tests_are_refused(name: str, value: Any, tmp_path: Path) -> Non
 
 
 def test_a_file_without_its_selection_is_refused(tmp_path: Path) -> None:
-    X, y = stream(40)
+    X, y = blobs(40)
     path = tmp_path / "model.newfound"
     IncrementalRidgeClassifierCV().fit(X, y).save(path)
     write(path, read(path)._replace(more={}))
