@@ -23,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 from newfound.common.arrays import Counts, Index, Labels, Rows
 from newfound.estimators.loading import load
 from newfound.solvers.base import Solver
-from newfound.solvers.cholesky import solve
+from newfound.solvers.cholesky import Equations, solve
 from newfound.storage.format import read
 from newfound.sums.sums import Sums
 
@@ -646,7 +646,8 @@ class _Learner:
         weight = solver.masses / counts
         targets = np.eye(len(counts))[index] * weight[index, None]
         gram = np.asfortranarray(X.T @ (X * weight[index, None]))
-        direct = solve(gram, X.T @ targets, solver.masses, solver.penalty, solver.fit_intercept)
+        equations = Equations(gram, X.T @ targets, solver.masses)
+        direct = solve(equations, solver.penalty, solver.fit_intercept)
         half = np.linalg.solve(np.tril(direct.factor), (self.X - direct.mean).T)
         leverage = (half**2).sum(axis=0) + solver.fit_intercept / solver.masses.sum()
         for name, found, expected in (

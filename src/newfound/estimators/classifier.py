@@ -1,6 +1,5 @@
 """The estimator: learn, grow, recode, rebalance, forget, merge."""
 
-import copy
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,19 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.errors import InputError, NotTaughtError
+from newfound.common.arrays import Counts, Floats, Labels, Rows
+from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
+from newfound.engine.engine import Engine
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.representation import Representation
-from newfound.heads.recoding import recoding_factors
 from newfound.heads.simplex import project_on_simplex
-from newfound.solvers.base import Solver, solver_for
-from newfound.solvers.grid import Candidates, warn_of_rounding
-from newfound.solvers.settings import ClassWeight, Settings, checked_settings
+from newfound.solvers.rounding import warn_of_rounding
+from newfound.solvers.settings import (
+    ClassWeight,
+    SelectionSettings,
+    Settings,
+    checked_settings,
+)
 from newfound.storage import format as file_format
 from newfound.storage.format import State
+from newfound.storage.selection import packed, unpacked
 from newfound.sums.blas import times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.sums import Sums
@@ -42,21 +46,10 @@ class Scored(NamedTuple):
 
 
 class Lessons(NamedTuple):
-    """Everything that a model was taught, without its parameters."""
+    """Everything that a model was taught."""
 
-    sums: Sums
+    engine: Engine
     feature_names: list[str] | None
-    rows: Rows  # held out: taught, but not part of the sums
-    labels: Labels  # theirs
-    selector: Any = None  # what a choice rests on, if there is one
-
-
-class Derived(NamedTuple):
-    """What follows from the sums, and can be thrown away at any moment."""
-
-    sums: Sums
-    key: tuple[Any, ...]  # the settings that it was made for
-    candidates: Candidates
 
 
 class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEstimator):
@@ -118,12 +111,10 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     array(['cup', 'mug'], dtype='<U4')
     """
 
-    _LEARNED: ClassVar[tuple[str, ...]] = ("_sums", "_derived")
     _SETTINGS: ClassVar[Any] = Settings
 
-    _sums: Sums  # the sums: all that is saved and merged; absent until taught
-    _derived: Derived  # what follows from the sums
-    _changing = False  # whether both are being changed
+    _engine: Engine  # everything learned; absent until taught
+    _changing = False  # whether it is being changed
 
     def __init__(
         self,
@@ -161,7 +152,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
         array([3, 7])
         """
-        return self._learn(X, y, None, anew=True)
+        return self._learn(X, y, None, anew=True, whole=True)
 
     @locked
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
@@ -191,7 +182,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
         array([1, 2])
         """
-        return self._learn(X, y, classes, anew=not hasattr(self, "_sums"))
+        return self._learn(X, y, classes, anew=not hasattr(self, "_engine"))
 
     @locked
     def store(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -223,7 +214,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         >>> model.predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        return self._learn(X, y, None, anew=not hasattr(self, "_sums"), put_off=True)
+        return self._learn(X, y, None, anew=not hasattr(self, "_engine"), put_off=True)
 
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
@@ -273,12 +264,10 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         for label in np.unique(y).tolist():
             sums.position(label)
         index, _ = sums.locate(y)
-        settings = self._settings()
+        engine = self._ready()
         with self._change():
-            self._take_out(rows, index, settings)
-        error = self._candidates(settings).rounding_left_by(rows)
-        if self._reset_if_empty().__sklearn_is_fitted__():
-            self._after_change(settings)
+            error = engine.forget(rows, index)
+        self._reset_if_empty()
         return error
 
     @contextmanager
@@ -293,19 +282,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 yield
             finally:
                 del self._changing
-
-    def _take_out(self, rows: Rows, index: Index, settings: Any) -> None:
-        """Forget rows (m, d) of classes `index` (m,), all or none."""
-        sums, candidates = self._sums, self._candidates(settings)
-        remove = sums.prepare_removal(rows, index)
-        try:
-            candidates.forget(rows, index)
-            candidates.remove_classes(remove())
-        except NotTaughtError:
-            raise
-        except BaseException:
-            candidates.discard()
-            raise
 
     @locked
     def forget_class(self, label: Any) -> Self:
@@ -334,20 +310,17 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array(['cup'], dtype='<U3')
         """
         sums = self._taught()
-        index = sums.position(label)
+        sums.position(label)
         if not sums.per_class:
             raise InputError(
                 f"cannot forget class {label!r}: this model was taught with class_weight=None and "
                 "does not hold its sums per class. Teach it with class_weight='balanced', or with "
                 "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
             )
+        engine = self._ready()
         with self._change():
-            self._drop_class(index)
+            engine.forget_class(label)
         return self._reset_if_empty()
-
-    def _drop_class(self, index: int) -> None:
-        self._sums.remove_classes(np.array([index]))
-        self._derived.candidates.discard()
 
     @locked
     def rename_class(self, old: Any, new: Any) -> Self:
@@ -376,15 +349,10 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array(['cup', 'mug'], dtype='<U3')
         """
         self._taught()
+        engine = self._ready()
         with self._change():
-            self._rename(old, as_labels([new], "new"))
+            engine.rename(old, as_labels([new], "new"))
         return self
-
-    def _rename(self, old: Any, new: Labels) -> None:
-        sums, before = self._sums, self._sums.n_classes
-        sums.rename(old, new)
-        if sums.n_classes < before or sums.per_class:
-            self._derived.candidates.discard()
 
     def merge(self, other: "IncrementalRidgeClassifier") -> Self:
         """Learn everything another model was taught; classes are matched by label.
@@ -423,10 +391,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
-        ours = self._sums_with(theirs.sums, settings)
-        if len(theirs.rows):
-            ours.add(theirs.rows, *ours.locate(theirs.labels))
-        return self._adopt(ours, names, settings)
+        ours = getattr(self, "_engine", None) or Engine.blank(theirs.engine.sums.width, settings)
+        return self._adopt(ours.configure(settings).merged(theirs.engine), names)
 
     @locked
     def lessons(self) -> Lessons | None:
@@ -440,22 +406,13 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         Examples
         --------
         >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
-        >>> model.lessons().sums.counts
+        >>> model.lessons().engine.sums.counts
         array([1, 1])
         """
         if not self.__sklearn_is_fitted__():
             return None
         names = getattr(self, "feature_names_in_", None)
-        held_out = self.holdout_
-        return Lessons(copy.deepcopy(self._sums), None if names is None else list(names), *held_out)
-
-    def _sums_with(self, theirs: Sums, settings: Any) -> Sums:
-        """Return our sums and theirs as one, on a copy: whatever fails, this model stays whole."""
-        ours = copy.deepcopy(getattr(self, "_sums", None))
-        if ours is None:
-            ours = Sums(theirs.width, settings.class_weight is not None)
-        ours.merge(theirs)
-        return ours
+        return Lessons(self._engine.copy(), None if names is None else list(names))
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.
@@ -604,7 +561,7 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """
         self._taught()
         rows = checked_rows(self, X, reset=False)
-        leverage = self._answering(self._settings())[0].leverage(rows)
+        leverage = self._ready().solver.leverage(rows)
         # h / (1 + h), in a form that survives an infinite h.
         return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
@@ -660,17 +617,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         array(['mug'], dtype='<U3')
         """
         self._taught()
-        return self._state(self._settings())
-
-    def _state(self, settings: Any) -> State:
-        self._candidates(settings)  # parameters that these sums cannot serve are refused here
-        names = getattr(self, "feature_names_in_", None)
-        return State(
+        engine, names = self._ready(), getattr(self, "feature_names_in_", None)
+        state = State(
             type(self).__name__,
-            settings.to_json(),
-            self._sums,
+            engine.settings.to_json(),
+            engine.sums,
             None if names is None else list(map(str, names)),
         )
+        if engine.selector is None:
+            return state
+        return state.keeping("selection", packed(engine))
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -724,12 +680,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         """
         self._check_state(state)
         settings = self._settings_in(state)
-        rest = {**settings._asdict(), **self._learned_in(state, settings)}
-        return self._adopt(state.sums, state.feature_names, settings, **rest)
-
-    def _learned_in(self, state: State, settings: Any) -> dict[str, Any]:
-        """Return what was learned beside the sums, by attribute: here nothing."""
-        return {}
+        selector = None
+        if isinstance(settings, SelectionSettings):
+            selector = unpacked(state.kept_by("selection"), state.sums, settings)
+        engine = Engine(state.sums, settings, selector)
+        return self._adopt(engine, state.feature_names, **settings._asdict())
 
     def _check_state(self, state: State) -> None:
         self._check_at_rest()
@@ -774,13 +729,6 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         counts.flags.writeable = False
         return SumsView(sums.labels, counts, sums.dtype, sums.per_class)
 
-    @property
-    @locked
-    def holdout_(self) -> tuple[Rows, Labels]:
-        """Rows (m, d) that were taught but not learned, and their labels (m,): here none."""
-        sums = self._taught()
-        return np.zeros((0, sums.width)), sums.labels[:0]
-
     @locked
     def kept_rows(self, label: Any) -> Rows:
         """Return the examples of a class that are still held as they came.
@@ -812,16 +760,16 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
     @locked
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
-        sums, (solver, factors) = self._taught(), self._answering(self._settings())
-        coefficients = (solver.weights * factors).T[sums.order]
+        sums, engine = self._taught(), self._ready()
+        coefficients = (engine.solver.weights * engine.factors).T[sums.order]
         return in_precision(coefficients, sums.dtype)
 
     @property
     @locked
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
-        sums, (solver, factors) = self._taught(), self._answering(self._settings())
-        return in_precision((solver.intercept * factors)[sums.order], sums.dtype)
+        sums, engine = self._taught(), self._ready()
+        return in_precision((engine.solver.intercept * engine.factors)[sums.order], sums.dtype)
 
     @locked
     def set_params(self, **params: Any) -> Self:
@@ -857,8 +805,8 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        sums = getattr(self, "_sums", None)
-        return sums is not None and sums.total > 0
+        engine = getattr(self, "_engine", None)
+        return engine is not None and engine.sums.total > 0
 
     def _check_at_rest(self) -> None:
         if self._changing:
@@ -875,9 +823,21 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
                 f"This {type(self).__name__} has not been taught anything: "
                 "call fit or partial_fit first"
             )
-        return self._sums
+        return self._engine.sums
 
-    def _learn(self, X: Any, y: Any, classes: Any, anew: bool, put_off: bool = False) -> Self:
+    def _ready(self) -> Engine:
+        """Return the engine, with the parameters as they now are."""
+        return self._engine.configure(self._settings())
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        anew: bool,
+        whole: bool = False,
+        put_off: bool = False,
+    ) -> Self:
         self._check_at_rest()
         settings, page = self._settings(), self
         labels = everything = checked_labels(X, y)
@@ -887,106 +847,51 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             page = object.__new__(type(self))
             page.__dict__ = self._without_lessons()
         rows = checked_rows(page, X, reset=anew)
-        before = self.__dict__
-        try:
-            self.__dict__ = page.__dict__
-            if anew:
-                self._begin(rows, settings)
-            index, known = self._sums.locate(everything)
-            index = index[len(everything) - len(labels) :]
-            self._take_lesson(rows, index, known, settings, put_off)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        if not put_off:
-            self._after_change(settings)
-        return self
-
-    def _take_lesson(
-        self, rows: Rows, index: Index, known: Labels, settings: Any, put_off: bool
-    ) -> None:
-        candidates = self._candidates(settings)
+        engine = Engine.blank(rows.shape[1], settings) if anew else self._ready()
+        index, known = engine.sums.locate(everything)
+        index = index[len(everything) - len(labels) :]
         self._changing = True
         try:
-            self._take_in(rows, index, known, settings, put_off)
-        except BaseException:
-            # The sums are as they were; what the solvers have learned of the rows is not.
-            candidates.discard()
-            raise
+            if whole:
+                engine.fit(rows, index, known)
+            else:
+                engine.learn(rows, index, known, put_off)
         finally:
             del self._changing
+        if anew:
+            page._engine = engine
+            self.__dict__ = page.__dict__
+        return self
 
     def _without_lessons(self) -> dict[str, Any]:
         """Return what is left of this model if everything taught is taken away."""
-        learned = {*self._LEARNED, "n_features_in_", "feature_names_in_"}
+        learned = ("_engine", "n_features_in_", "feature_names_in_")
         return {name: value for name, value in self.__dict__.items() if name not in learned}
-
-    def _begin(self, rows: Rows, settings: Any) -> None:
-        """Prepare to learn the first rows."""
-        self._sums = Sums(rows.shape[1], settings.class_weight is not None)
-
-    def _take_in(
-        self, rows: Rows, index: Index, known: Labels, settings: Any, put_off: bool
-    ) -> None:
-        """Learn rows (m, d) of classes `index` (m,), of all `known` classes, all or none."""
-        if put_off:
-            self._derived.candidates.discard()
-        else:
-            self._derived.candidates.learn(rows, index, known)
-        self._sums.add(rows, index, known)
-
-    def _after_change(self, settings: Any) -> None:
-        """Do what may be done once rows are safely learned or forgotten: nothing, here."""
 
     def _settings(self) -> Any:
         """Return the parameters, checked: once a call, and then handed on."""
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
 
-    def _candidates(self, settings: Any) -> Candidates:
-        """Return solvers for the present sums and parameters: those there are, if they fit."""
-        derived, key = getattr(self, "_derived", None), self._key(settings)
-        if derived is None or derived.sums is not self._sums or derived.key != key:
-            candidates = self._make_candidates(self._sums, settings)
-            self._derived = derived = Derived(self._sums, key, candidates)
-        return derived.candidates
-
-    def _key(self, settings: Any) -> tuple[Any, ...]:
-        """Return what solvers depend on, beside the sums."""
-        return settings.penalty, settings.class_weight, settings.fit_intercept
-
-    def _make_candidates(self, sums: Sums, settings: Any) -> Candidates:
-        return Candidates([solver_for(sums, settings)])
-
-    def _adopt(self, sums: Sums, names: list[str] | None, settings: Any, **rest: Any) -> Self:
-        """Replace everything taught by what these sums hold, with `rest` as other attributes."""
-        before, after = self.__dict__, {**self._without_lessons(), **rest, "_sums": sums}
-        after["n_features_in_"] = sums.width
+    def _adopt(self, engine: Engine, names: list[str] | None, **parameters: Any) -> Self:
+        """Replace everything taught by what this engine was, and these parameters."""
+        learned = {"_engine": engine, "n_features_in_": engine.sums.width}
         if names is not None:
-            after["feature_names_in_"] = np.array(names, dtype=object)
-        self.__dict__ = after
-        try:
-            self._candidates(settings)
-        except BaseException:
-            self.__dict__ = before
-            raise
+            learned["feature_names_in_"] = np.array(names, dtype=object)
+        self.__dict__ = {**self._without_lessons(), **parameters, **learned}
         return self
 
     def _reset_if_empty(self) -> Self:
         """Be as new once nothing is left."""
-        if not self._sums.total:
+        if not self._engine.sums.total:
             self.__dict__ = self._without_lessons()
         return self
-
-    def _answering(self, settings: Any) -> tuple[Solver, Floats]:
-        """Return the solver that answers, and the recoding's factors."""
-        solver = self._candidates(settings).solvers[0]
-        return solver, recoding_factors(solver.masses, settings.recoding)
 
     def _scored(self, X: Any) -> Scored:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
             sums, rows = self._taught(), checked_rows(self, X, reset=False)
-            solver, factors = self._answering(self._settings())
+            engine = self._ready()
+            solver, factors = engine.solver, engine.factors
             weights, intercept = solver.weights, solver.intercept
             counts, dtype = sums.counts, sums.dtype
             labels, order = sums.sorted_classes

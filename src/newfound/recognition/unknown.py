@@ -4,22 +4,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, stdtrit
 
-from newfound.estimators.classifier import IncrementalRidgeClassifier
+from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 
-# Of views of what is known, so large a part is to be called known; fewer examples held out than
-# this say nothing about that.
-KNOWN_SHARE, LEAST_HELD = 0.95, 4
+# Of views of what is known, so large a part is to be called known; fewer witnesses than this say
+# nothing about that.
+KNOWN_SHARE, LEAST_ROWS = 0.95, 4
 # How many of them are looked at.
-MOST_HELD = 1000
+MOST_ROWS = 1000
 
 
-def bound_for(model: IncrementalRidgeClassifier) -> float | None:
-    """Return the bound that a model's hold-out gives; None: it is too small to say."""
-    held, _ = model.holdout_
-    if len(held) < LEAST_HELD:
+def bound_for(model: IncrementalRidgeClassifierCV) -> float | None:
+    """Return the bound that a model's witnesses give; None: they are too few to say."""
+    rows, _ = model.witnesses_
+    if len(rows) < LEAST_ROWS:
         return None
-    evenly = np.linspace(0, len(held) - 1, min(len(held), MOST_HELD)).astype(np.intp)
-    return bound_of_known(model.novelty(held[evenly]))
+    evenly = np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(np.intp)
+    # Without itself, a row that has leverage h has novelty h; with itself, h / (1 + h).
+    novelty = model.novelty(rows[evenly])
+    return bound_of_known(novelty / (1 - novelty))
 
 
 def bound_of_known(novelty: NDArray[np.float64]) -> float:

@@ -1,6 +1,4 @@
-"""The rules by which penalty and recoding are chosen, given how the voters fare under each."""
-
-from typing import Literal, NamedTuple
+"""The rules by which penalty and recoding are chosen, given how the witnesses vote."""
 
 import numpy as np
 
@@ -8,37 +6,70 @@ from newfound.common.arrays import Floats, Index
 
 # Two accuracies that differ by less are the same but for rounding.
 ROUNDING = 1e-12
+# The penalty that is expected before anybody votes, in mean squared lengths of a row.
+USUAL_PENALTY = 0.5
+# The recoding that is expected, and how far from it others are expected.
+USUAL_RECODING, WIDTH_OF_RECODING = 0.7, 0.3
+# Points of accuracy that are no more than luck, of a penalty and of a recoding, whoever votes.
+LUCK_OF_PENALTY, LUCK_OF_RECODING = 0.5, 1.0
 
 
-class Choice(NamedTuple):
-    """Which penalty, and which recoding for each class."""
+def prior(penalties: Floats, usual: float, voters: int) -> Floats:
+    """Return what each penalty must be better than the usual one by, in points of accuracy.
 
-    penalty: int  # its place among the candidates
-    recoding: Floats  # shape (T,)
+    It grows with the square of the number of decades between them, slower from the first decade
+    on: features of very different size need a penalty that nobody would expect.
 
+    Parameters
+    ----------
+    penalties : ndarray of shape (K,)
+    usual : float
+        The penalty that is expected.
+    voters : int
+        One vote, 100 / voters points, can be luck.
 
-def standard_error(differences: Floats) -> Floats:
-    """Return the standard error of the mean over the last axis; 0 if that has but one entry.
+    Returns
+    -------
+    ndarray of shape (K,)
 
-    >>> standard_error(np.array([0.0, 0.2]))
-    array(0.1)
+    Examples
+    --------
+    >>> prior(np.array([1.0, 10.0, 1e5]), usual=1.0, voters=1000).round(2)
+    array([0.  , 0.35, 1.63])
     """
-    n = differences.shape[-1]
-    error = differences.std(axis=-1, ddof=1) / np.sqrt(n) if n > 1 else differences[..., 0] * 0.0
-    return np.asarray(error)
+    decades = np.log10(penalties / usual)
+    points: Floats = max(LUCK_OF_PENALTY, 100 / voters) * np.log1p(decades**2)
+    return points
 
 
-def first_best(values: Floats, axis: int) -> Index:
-    """Return the place of the largest value along an axis; of those that are equal, the first.
+def weighed_recodings(table: Floats, recodings: Floats, voters: int) -> Floats:
+    """Return a recoding for each of M pretended counts: the mean of all, weighed by their votes.
 
-    >>> int(first_best(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-15]), axis=0))
-    0
+    Parameters
+    ----------
+    table : ndarray of shape (M, A)
+        Accuracy for each pretended count and recoding, from 0 to 1.
+    recodings : ndarray of shape (A,)
+    voters : int
+
+    Returns
+    -------
+    ndarray of shape (M,)
+
+    Examples
+    --------
+    >>> table = np.array([[0.8, 0.8, 0.8], [0.8, 0.9, 0.7]])
+    >>> weighed_recodings(table, np.array([0.0, 0.5, 1.0]), voters=500).round(2)
+    array([0.7, 0.5])
     """
-    places: Index = (values >= values.max(axis=axis, keepdims=True) - ROUNDING).argmax(axis=axis)
-    return places
+    lost = 100 * (table.max(axis=1, keepdims=True) - table)
+    unlikely = (recodings - USUAL_RECODING) ** 2 / (2 * WIDTH_OF_RECODING**2)
+    weights = np.exp(-lost / max(LUCK_OF_RECODING, 100 / voters) - unlikely)
+    weighed: Floats = weights @ recodings / weights.sum(axis=1)
+    return weighed
 
 
-def paper_rule(table: Floats, tolerance: float | Literal["one-se"]) -> tuple[int, int]:
+def paper_rule(table: Floats, tolerance: float) -> tuple[int, int]:
     """Return the places of penalty and recoding by the paper's rule (its section VI-C).
 
     For every recoding its best penalty; then the largest recoding that is not worse than the
@@ -46,79 +77,34 @@ def paper_rule(table: Floats, tolerance: float | Literal["one-se"]) -> tuple[int
 
     Parameters
     ----------
-    table : ndarray of shape (K, A, C)
-        Accuracy of each voting class, for each penalty and each recoding, rising from 0.
-    tolerance : float or "one-se"
-        An allowance, or one standard error of the difference over the voting classes.
-
-    Examples
-    --------
-    >>> table = np.array([[[0.8], [0.8], [0.7]], [[0.7], [0.8], [0.75]]])
-    >>> paper_rule(table, 0.0), paper_rule(table, 0.05)
-    ((0, 1), (1, 2))
-    """
-    best = first_best(table.mean(axis=2), axis=0)
-    lost = table[best[0], 0] - table[best, np.arange(len(best))]
-    allowed = standard_error(lost) if tolerance == "one-se" else tolerance
-    recoding = int(np.flatnonzero(lost.mean(axis=1) <= allowed + ROUNDING)[-1])
-    return int(best[recoding]), recoding
-
-
-def what_if_rule(table: Floats, ladder: Floats) -> tuple[int, list[float]]:
-    """Return the place of the penalty, and that of the recoding for each pretended count.
-
-    What is not worse than the best by more than one standard error of the difference, over
-    classes, is as good. Of such penalties the largest is taken, judged over all counts together,
-    each under its best recoding: it is one for all, and should not change with every class that
-    comes. Of such recodings around the best, the mildest for a class seen once, rising to the
-    middle one: what is too strong does more harm to objects not seen yet than the votes show, and
-    the mean of m rows is off by an amount that falls with the root of m.
-
-    Parameters
-    ----------
-    table : ndarray of shape (M, K, A, C)
-        Accuracy of each known class, for each pretended count, penalty and recoding.
-    ladder : ndarray of shape (M,)
-        The pretended counts.
+    table : ndarray of shape (K, A)
+        Mean accuracy of the voting classes, for each penalty and each recoding, rising from 0.
+    tolerance : float
 
     Returns
     -------
-    penalty : int
-    recodings : list of float
-        May lie between two places.
+    penalty, recoding : int
 
     Examples
     --------
-    >>> table = np.array([[[[0.5, 0.6], [0.9, 0.9], [0.9, 0.8], [0.2, 0.1]]]])
-    >>> what_if_rule(table, np.array([1.0])), what_if_rule(table, np.array([100.0]))
-    ((0, [1.0]), (0, [1.45]))
+    >>> table = np.array([[0.8, 0.8, 0.7], [0.7, 0.8, 0.75]])
+    >>> paper_rule(table, 0.0), paper_rule(table, 0.05)
+    ((0, 1), (1, 2))
     """
-    means = table.mean(axis=3)
-    best = first_best(means, axis=2)
-    under_best = np.take_along_axis(table, best[:, :, None, None], axis=2)[:, :, 0].mean(axis=0)
-    lost = under_best[first_best(under_best.mean(axis=1), axis=0)] - under_best
-    penalty = int(np.flatnonzero(lost.mean(axis=1) <= standard_error(lost) + ROUNDING)[-1])
-    chosen = []
-    for of_count, at, count in zip(table[:, penalty], best[:, penalty], ladder, strict=True):
-        lost = of_count[at] - of_count
-        worse = np.flatnonzero(lost.mean(axis=1) > standard_error(lost) + ROUNDING)
-        first = max(worse[worse < at], default=-1) + 1
-        last = min(worse[worse > at], default=len(of_count)) - 1
-        chosen.append(float(first + (last - first) * (1 - count**-0.5) / 2))
-    return penalty, chosen
+    best = first_best(table)
+    lost = table[best[0], 0] - table[best, np.arange(len(best))]
+    recoding = int(np.flatnonzero(lost <= tolerance + ROUNDING)[-1])
+    return int(best[recoding]), recoding
 
 
-def nearness(counts: Floats, ladder: Floats) -> Floats:
-    """Return how many of the counts are near each rung: each is shared by the two around it.
+def first_best(values: Floats) -> Index:
+    """Return the place of the largest value of each column; of those that are equal, the first.
 
-    >>> nearness(np.array([1.0, 6.0, 999.0]), np.array([1.0, 4.0, 8.0])).round(2)
-    array([1.  , 0.42, 1.58])
+    >>> int(first_best(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-15])))
+    0
     """
-    shares = np.zeros(len(ladder))
-    for rung in range(len(ladder)):
-        here = np.arange(len(ladder)) == rung
-        shares[rung] = np.interp(np.log(counts), np.log(ladder), here.astype(float)).sum()
-    return shares
+    places: Index = (values >= values.max(axis=0) - ROUNDING).argmax(axis=0)
+    return places
 
 
 def nearest(values: Floats, wanted: float) -> int:

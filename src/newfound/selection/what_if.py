@@ -2,133 +2,142 @@
 
 A class is told from others by its mean, and its rows scatter around it much as those of other
 classes do. So the Gram matrix G of everything taught can be rewritten as if class c, of mass n_c,
-had only come with mass m, its mean being r: with S the pooled scatter of a row around its class's
-mean mu,
+had only come with mass m, its mean being r: with mu_t the means of the classes and s what is left
+of their mass,
 
-    G' = G - (n_c - m) S - n_c mu_c mu_c' + m r r',    S = (G - sum_t n_t mu_t mu_t') / n.
+    G' = s (G - sum_t n_t mu_t mu_t') + sum_t m_t r_t r_t',
 
-That is s G plus a matrix made of a few known vectors, s = 1 - (n_c - m) / n, for any number of
-classes at once. With U those vectors (all class means, and the r), A' = s A + U E U' if the penalty
-is scaled by s, too, as it should be for s times the data. Then the pretended weights are
+for any number of classes at once. Classes that are not looked at shrink evenly, by s. With U the
+known vectors in it (all mu and r) this is A' = s A + U E U' if the penalty is scaled by s, too, as
+it should be for s times the data. Then, with K = U'A^-1 U,
 
-    W' = A^-1 U (s I + E U'A^-1 U)^-1 C
+    U'A'^-1 U = K L,     x'A'^-1 U = x'A^-1 U L,     L = (s I + E K)^-1,
 
-where U C is the right-hand side. A^-1 U is all that costs; a scenario costs a small solve.
+so that A^-1 U is all that costs; a scenario costs a small solve.
+
+A witness x of class k is part of these sums. Taking it out of them changes the scatter, the mean
+and the mass of its class: all of that lies in the span of x and mu_k, and costs a 2 x 2 system
+(docs/selection.md).
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from newfound.common.arrays import Floats
-from newfound.sums.blas import products
-
-
-class Pretence(NamedTuple):
-    """What a class is pretended to have been taught: a mass, and a mean, as a column of U."""
-
-    mass: float
-    column: int
+from newfound.common.arrays import Counts, Floats, Index
 
 
 class Basis(NamedTuple):
-    """What pretended scores are made of: for V rows to be scored, and vectors U, shape (d, q)."""
+    """What scores of V rows are made of, given q vectors U: products with the inverse of A.
 
-    scores: Floats  # U'A^-1 times the rows, shape (q, V)
+    The first C vectors are the means of the classes, the next that of all others together; then
+    come means of a few rows.
+    """
+
     products: Floats  # U'A^-1 U, shape (q, q)
+    rows: Floats  # X A^-1 U, shape (V, q)
+    squares: Floats  # x'A^-1 x, shape (V,)
 
 
-def pretended_scores(
-    basis: Basis, masses: Floats, pretended: Mapping[int, Pretence], fit_intercept: bool
-) -> tuple[Floats, Floats]:
-    """Return the scores of a model that was taught less of some classes.
+class Group(NamedTuple):
+    """The C classes that are looked at, as they are."""
 
-    Equals teaching it so, with the penalty times what is left of the total mass, wherever rows of
-    a class scatter around their mean as those of all classes together do.
+    masses: Floats  # shape (C,)
+    counts: Counts  # shape (C,), all at least 2
+    rest: float  # the mass of all other classes
+    fit_intercept: bool
+
+
+class Scene(NamedTuple):
+    """What the classes are pretended to have been taught."""
+
+    masses: Floats  # shape (C,)
+    columns: Index  # which vector of the basis is its mean, shape (C,); its own stands at its place
+
+
+def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -> Floats:
+    """Return what each row is scored by a model taught so, without that very row.
 
     Parameters
     ----------
     basis : Basis
-        Its first T vectors are the means of the classes.
-    masses : ndarray of shape (T,)
-        What each class weighs in the sums that the basis is derived from.
-    pretended : mapping of class to Pretence
-    fit_intercept : bool
-        Whether A is centred.
+        Of V rows, each of which was learned.
+    group : Group
+    scene : Scene
+    of_class : ndarray of shape (V,)
+        The class of each row, among those looked at. Where the mean of its class is that of a few
+        rows, it must not be one of them.
 
     Returns
     -------
-    scores : ndarray of shape (T, V)
+    ndarray of shape (V, C)
         Not recoded.
-    masses : ndarray of shape (T,)
-        What each class is pretended to weigh.
 
     Examples
     --------
-    Two classes of two rows each, at -1 and 1, without scatter; then with one row at 1:
+    Rows at 1 and 3 and at -2 and -2, of two classes; the first is left out, penalty 1:
 
-    >>> means, inverse = np.array([[-1.0, 1.0]]), np.array([[1 / (4 + 1)]])
-    >>> basis = Basis(means.T @ inverse @ np.ones((1, 1)), means.T @ inverse @ means)
-    >>> scores, masses = pretended_scores(basis, np.array([2.0, 2.0]), {1: Pretence(1.0, 1)}, False)
-    >>> np.allclose(scores, np.array([[-2.0], [1.0]]) / (3 + 0.75)), masses
-    (True, array([2., 1.]))
+    >>> means, x, inverse = np.array([[2.0, -2.0, 0.0]]), np.array([[1.0]]), 1 / (18 + 1)
+    >>> basis = Basis(means.T * inverse @ means, x * inverse @ means, x[:, 0] ** 2 * inverse)
+    >>> group = Group(np.array([2.0, 2.0]), np.array([2, 2]), 0.0, fit_intercept=False)
+    >>> as_is = Scene(group.masses, np.arange(2))
+    >>> np.allclose(left_out_scores(basis, group, as_is, np.array([0])), [[3 / 18, -4 / 18]])
+    True
     """
-    T, q, total = len(masses), len(basis.products), masses.sum()
-    kept = masses.copy()
-    E, right = np.zeros((q, q)), np.zeros((q, T))
-    right[np.arange(T), np.arange(T)] = masses
-    for place, (mass, column) in pretended.items():
-        kept[place] = mass
-        right[place, place] = 0.0
-        right[column, place] = mass
-        E[place, place] -= masses[place]
-        E[column, column] += mass
-    left = kept.sum() / total
-    E[np.arange(T), np.arange(T)] += (1 - left) * masses
-    offset, targets = np.zeros(q), np.zeros(T)
-    if fit_intercept:
+    C, q = len(group.masses), len(basis.products)
+    left = scene.masses.sum() / group.masses.sum()
+    total = left * (group.masses.sum() + group.rest)
+    diagonal, right = np.zeros(q), np.zeros((q, C))
+    diagonal[:C] = -left * group.masses
+    np.add.at(diagonal, scene.columns, scene.masses)
+    right[scene.columns, np.arange(C)] = scene.masses
+    E, mean, targets, share = np.diag(diagonal), np.zeros(q), np.zeros(C), 0.0
+    if group.fit_intercept:
         before = np.zeros(q)
-        before[:T] = masses / total
-        mean, targets = right.sum(axis=1) / kept.sum(), kept / kept.sum()
-        E += kept.sum() * (np.outer(before, before) - np.outer(mean, mean))
-        right = right - np.outer(mean, kept)
-        offset = basis.products @ mean
-    matrix = left * np.eye(q) + E @ basis.products
+        before[: C + 1] = np.append(group.masses, group.rest) * (left / total)
+        mean, targets, share = right.sum(axis=1) / total, scene.masses / total, 1 / total
+        mean[C] += left * group.rest / total
+        E += total * (np.outer(before, before) - np.outer(mean, mean))
+        right = right - np.outer(mean, scene.masses)
+    L = _inverse(left * np.eye(q) + E @ basis.products)
+    rows, products = basis.rows @ L, basis.products @ L  # X A'^-1 U and U'A'^-1 U
+    offset = targets - mean @ products @ right
+    scores, of_means = rows @ right + offset, products[:C] @ right + offset
+
+    # <u, v> = (u - m)'A'^-1 (v - m) + 1/n: of x with itself, of x with mu_k, of mu_k with itself.
+    k, i = of_class, np.arange(len(of_class))
+    squares = (basis.squares - np.einsum("ij,ij->i", rows @ E, basis.rows)) / left
+    from_rows, from_means = rows @ mean, (products @ mean)[k]
+    centre = mean @ products @ mean + share
+    xx = squares - 2 * from_rows + centre
+    xm = rows[i, k] - from_rows - from_means + centre
+    mm = products[k, k] - 2 * from_means + centre
+
+    # Taking x out adds F to the matrix in the basis (x, mu_k), and r to the right side of class k.
+    n = group.counts[k].astype(np.float64)
+    scatter = left * (group.masses / group.counts)[k] * n / (n - 1)
+    is_own = scene.columns[k] == k  # else the mean of its class is that of other rows
+    mass = np.where(is_own, scene.masses[k], 0.0)
+    is_whole = scene.masses[k] == group.masses[k]
+    mass_after = np.where(is_whole, mass * (n - 1) / n, mass)
+    on_x, on_mean = -1 / (n - 1), n / (n - 1)  # the mean without x, in that basis
+    f_xx = -scatter + mass_after * on_x * on_x
+    f_xm = scatter + mass_after * on_x * on_mean
+    f_mm = -scatter - mass + mass_after * on_mean * on_mean
+    r_x, r_m = mass_after * on_x, mass_after * on_mean - mass
+    # First row of (I + N F)^-1, N being the products above.
+    a, b = 1 + xx * f_xx + xm * f_xm, xx * f_xm + xm * f_mm
+    c, d = xm * f_xx + mm * f_xm, 1 + xm * f_xm + mm * f_mm
+    determinant = a * d - b * c
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        by_x, by_mean = d / determinant, -b / determinant
+        found: Floats = by_x[:, None] * scores + by_mean[:, None] * of_means[k]
+        found[i, k] += by_x * (xx * r_x + xm * r_m) + by_mean * (xm * r_x + mm * r_m)
+    return found
+
+
+def _inverse(matrix: Floats) -> Floats:
     try:
-        coefficients = np.linalg.solve(matrix, right)
+        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:  # singular: beside features this large, the penalty is lost
-        coefficients = np.linalg.lstsq(matrix, right)[0]
-    scores = products(basis.scores, coefficients).T
-    scores += (targets - offset @ coefficients)[:, None]
-    return scores, kept
-
-
-def accuracies(scores: Floats, truth: NDArray[np.intp], factors: Floats) -> Floats:
-    """Return the accuracy of each class under each of several recodings.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (T, V)
-        A class a row, so that the largest of each column is found many columns at a time.
-    truth : ndarray of shape (V,)
-        The class of each column; every class has some.
-    factors : ndarray of shape (A, T)
-        Factors on the scores.
-
-    Returns
-    -------
-    ndarray of shape (A, T)
-
-    Examples
-    --------
-    >>> scores = np.array([[0.7, 0.6], [0.3, 0.4]])
-    >>> accuracies(scores, np.array([0, 1]), np.array([[1.0, 1.0], [1.0, 2.0]]))
-    array([[1., 0.],
-           [1., 1.]])
-    """
-    own = scores[truth, np.arange(len(truth))]
-    hits = [own * factor[truth] >= (scores * factor[:, None]).max(axis=0) for factor in factors]
-    there = np.bincount(truth, minlength=len(scores))
-    return np.array([np.bincount(truth, hit, minlength=len(scores)) / there for hit in hits])
+        return np.asarray(np.linalg.pinv(matrix), dtype=np.float64)

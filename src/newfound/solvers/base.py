@@ -4,6 +4,7 @@ from typing import Protocol
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import InputError
+from newfound.solvers.cholesky import Equations
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import Settings
 from newfound.solvers.weighted import RebalancedSolver
@@ -32,8 +33,8 @@ class Solver(Protocol):
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
 
-    def inverse_times(self, columns: Floats) -> Floats:
-        """Return A^-1 times `columns`, shape (d, k)."""
+    def equations(self) -> Equations:
+        """Return a copy of the sums that the weights solve."""
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.

@@ -9,6 +9,14 @@ from newfound.common.arrays import Floats
 from newfound.sums.blas import diagonal_of
 
 
+class Equations(NamedTuple):
+    """The sums that the normal equations are made of, each row with its weight w_i."""
+
+    gram: Floats  # sum of w_i x_i x_i', in the lower triangle of a (d, d) matrix, Fortran order
+    cross: Floats  # sum of w_i x_i over each class, shape (d, T)
+    masses: Floats  # sum of w_i over each class, shape (T,)
+
+
 class Solution(NamedTuple):
     """What follows from the normal equations of T classes and d features."""
 
@@ -18,21 +26,13 @@ class Solution(NamedTuple):
     mean: Floats  # weighted mean of the rows, shape (d,); zeros without an intercept
 
 
-def solve(
-    gram: Floats, cross: Floats, masses: Floats, penalty: float, fit_intercept: bool
-) -> Solution:
+def solve(equations: Equations, penalty: float, fit_intercept: bool) -> Solution:
     """Solve min_W,b sum_i w_i |y_i - W'x_i - b|^2 + penalty |W|^2 from its sums.
-
-    Overwrites `gram`.
 
     Parameters
     ----------
-    gram : ndarray of shape (d, d), Fortran order
-        Sum of w_i x_i x_i', in its lower triangle.
-    cross : ndarray of shape (d, T)
-        Sum of w_i x_i over each class.
-    masses : ndarray of shape (T,)
-        Sum of w_i over each class.
+    equations : Equations
+        Its gram is overwritten.
     penalty : float
         Not applied to the intercept.
     fit_intercept : bool
@@ -40,10 +40,12 @@ def solve(
 
     Examples
     --------
-    >>> solution = solve(np.array([[2.0]]), np.array([[1.0, -1.0]]), np.ones(2), 1.0, True)
+    >>> equations = Equations(np.array([[2.0]]), np.array([[1.0, -1.0]]), np.ones(2))
+    >>> solution = solve(equations, penalty=1.0, fit_intercept=True)
     >>> solution.weights, solution.intercept
     (array([[ 0.33333333, -0.33333333]]), array([0.5, 0.5]))
     """
+    gram, cross, masses = equations
     mean, targets, right = np.zeros(len(gram)), np.zeros(len(masses)), cross
     if fit_intercept:
         mean, targets = cross.sum(axis=1) / masses.sum(), masses / masses.sum()

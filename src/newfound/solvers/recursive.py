@@ -5,7 +5,7 @@ from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
-from newfound.solvers.cholesky import regularised, solve
+from newfound.solvers.cholesky import Equations, regularised, solve
 from newfound.solvers.inverse import LIMITS, Inverse, fits_single
 from newfound.solvers.watch import Watch
 from newfound.sums.blas import add_outer, norm, second_moment, times
@@ -75,9 +75,9 @@ class RecursiveSolver:
         values = inverse.quadratic(X - self._mean)
         return values + 1 / self.sums.total if self.fit_intercept else values
 
-    def inverse_times(self, columns: Floats) -> Floats:
-        """Return A^-1 times `columns`, shape (d, k)."""
-        return self._current().times(columns)
+    def equations(self) -> Equations:
+        """Return a copy of the sums that the weights solve."""
+        return Equations(self.sums.gram, self.sums.cross.copy(), self.masses)
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -156,19 +156,36 @@ class RecursiveSolver:
 
         In float32 if all rows were, unless that has failed before or `single` says otherwise.
         """
-        sums, gram = self.sums, self.sums.gram
-        squares = gram.diagonal() / sums.total
-        solution = solve(gram, sums.cross, self.masses, self.penalty, self.fit_intercept)
-        matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
+        sums = self.sums
+        matrix = self._inverse_of_few() if 3 * sums.total <= sums.width else None
+        if matrix is not None:
+            self._mean = self._sums_mean()
+            weights = blas.dsymm(1.0, matrix, self._right(), lower=1)
+            self._weights = np.ascontiguousarray(weights.T)
+            self._intercept = sums.counts / sums.total * self.fit_intercept - self._mean @ weights
+        else:
+            equations = Equations(sums.gram, sums.cross, self.masses)
+            solution = solve(equations, self.penalty, self.fit_intercept)
+            matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
+            self._weights = np.ascontiguousarray(solution.weights.T)
+            self._intercept, self._mean = solution.intercept, solution.mean
         if single is None:
             single = sums.dtype == np.float32 and not self._single_failed
-            single = single and fits_single(matrix.diagonal(), squares)
-        self._weights = np.ascontiguousarray(solution.weights.T)
-        self._intercept, self._mean = solution.intercept, solution.mean
+            single = single and fits_single(matrix.diagonal(), sums.squares / sums.total)
         inverse = self._carry(matrix, single)
         self.rebuilds += 1
         self._watch.floor = self.drift()
         return inverse
+
+    def _inverse_of_few(self) -> Floats | None:
+        """Return the inverse from the rows themselves, O(n d^2), if they are there and tame."""
+        rows = self.sums.held_rows
+        if rows is None:
+            return None
+        identity = np.asfortranarray(np.eye(self.sums.width) / self.penalty)
+        inverse = Inverse(identity, np.float64)
+        changed = inverse.change(rows - self._sums_mean(), 1)
+        return None if changed is None else inverse.matrix
 
     def _start(self, X: Rows) -> None:
         """Derive everything from no rows at all, in the precision of the first that come."""

@@ -10,10 +10,12 @@ from newfound.common.errors import InputError
 from newfound.sums.labels import as_labels
 
 # Beyond these, products with the sums would leave the range of float64.
-_SMALLEST, _LARGEST = 1e-100, 1e100
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100
 # Pairs of a penalty and a recoding to choose from: each costs time at every choice.
 MOST_CANDIDATES = 1000
-_RANGE = f"; from {_SMALLEST:.0e} to {_LARGEST:.0e} will do"
+# Examples of a class that are kept to vote.
+WITNESSES = 40
+_RANGE = f"; from {SMALLEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e} will do"
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
 
@@ -50,7 +52,7 @@ def checked_settings(
     Traceback (most recent call last):
     newfound.InputError: penalty must be a finite number above 0, got 0; ...
     """
-    if not _is_number(penalty) or not _SMALLEST <= float(penalty) <= _LARGEST:
+    if not _is_number(penalty) or not SMALLEST_NUMBER <= float(penalty) <= LARGEST_NUMBER:
         raise InputError(f"penalty must be a finite number above 0, got {penalty!r}{_RANGE}")
     if not _is_number(recoding) or not 0 <= recoding <= 1:
         raise InputError(f"recoding must be a number from 0 to 1, got {recoding!r}")
@@ -60,7 +62,7 @@ def checked_settings(
         class_weight = {_plain(label): weight for label, weight in class_weight.items()}
         for label, weight in class_weight.items():
             as_labels([label], "class_weight")
-            if not _is_number(weight) or not _SMALLEST <= float(weight) <= _LARGEST:
+            if not _is_number(weight) or not SMALLEST_NUMBER <= float(weight) <= LARGEST_NUMBER:
                 raise InputError(
                     f"class_weight must be finite and above 0, got {weight!r} for {label!r}{_RANGE}"
                 )
@@ -80,11 +82,9 @@ class SelectionSettings(NamedTuple):
     penalties: tuple[float, ...] | Literal["auto"]  # rising
     recodings: tuple[float, ...]  # rising
     rule: Literal["what-if", "paper"] | None
-    holdout_every: int
-    holdout_cap: int
+    witnesses: int
     min_class_count: int
-    tolerance: float | Literal["one-se"]
-    validation: Literal["holdout", "progressive"]
+    tolerance: float
     class_weight: ClassWeight | None
     fit_intercept: bool
     random_state: int
@@ -96,26 +96,33 @@ class SelectionSettings(NamedTuple):
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "SelectionSettings":
-        """Return the settings that `to_json` gave `values` for."""
-        return checked_selection_settings(**_with_mapping(values))
+        """Return the settings that `to_json` gave `values` for, now or in version 0.1."""
+        values = _with_mapping(values)
+        if "holdout_every" in values:
+            gone = ("holdout_every", "holdout_cap", "validation")
+            values = {name: value for name, value in values.items() if name not in gone}
+            values["witnesses"] = WITNESSES
+            if values["tolerance"] == "one-se":
+                values["tolerance"] = 0.0
+        return checked_selection_settings(**values)
 
 
 def checked_selection_settings(
     penalties: Any,
     recodings: Any,
     rule: Any,
-    holdout_every: Any,
-    holdout_cap: Any,
+    witnesses: Any,
     min_class_count: Any,
     tolerance: Any,
-    validation: Any,
     class_weight: Any,
     fit_intercept: Any,
     random_state: Any,
 ) -> SelectionSettings:
     """Return the parameters as plain Python values, or raise ValueError saying what is wrong."""
     automatic = isinstance(penalties, str) and penalties == "auto"
-    rising = ("auto",) if automatic else _rising(penalties, "penalties", _SMALLEST, _LARGEST)
+    rising = (
+        ("auto",) if automatic else _rising(penalties, "penalties", SMALLEST_NUMBER, LARGEST_NUMBER)
+    )
     levels = _rising(recodings, "recodings", 0.0, 1.0)
     if len(rising) * len(levels) > MOST_CANDIDATES:
         raise InputError(
@@ -130,21 +137,16 @@ def checked_selection_settings(
     _one_of(rule, "rule", ("what-if", "paper", None))
     if rule == "paper" and levels[0] != 0:
         raise InputError("rule='paper' compares with no recoding at all: recodings must hold 0")
-    _one_of(validation, "validation", ("holdout", "progressive"))
-    if not (isinstance(tolerance, str) and tolerance == "one-se") and not (
-        _is_number(tolerance) and 0 <= tolerance <= 1
-    ):
-        raise InputError(f"tolerance must be a number from 0 to 1 or 'one-se', got {tolerance!r}")
+    if not (_is_number(tolerance) and 0 <= tolerance <= 1):
+        raise InputError(f"tolerance must be a number from 0 to 1, got {tolerance!r}")
     shared = checked_settings(1.0, 0.0, class_weight, fit_intercept)
     return SelectionSettings(
         "auto" if automatic else rising,
         levels,
         rule,
-        _whole(holdout_every, "holdout_every", 2),
-        _whole(holdout_cap, "holdout_cap", 2),
+        _whole(witnesses, "witnesses", 2),
         _whole(min_class_count, "min_class_count", 1),
-        "one-se" if isinstance(tolerance, str) else float(tolerance),
-        validation,
+        float(tolerance),
         shared.class_weight,
         shared.fit_intercept,
         _whole(random_state, "random_state", 0),

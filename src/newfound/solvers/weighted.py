@@ -1,10 +1,10 @@
 """Weights of the class-weighted loss: exact at every question, in a time independent of n."""
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.solvers.cholesky import Solution, solve
+from newfound.solvers.cholesky import Equations, Solution, solve
 from newfound.solvers.settings import ClassWeight
 from newfound.sums.blas import add_products
 from newfound.sums.sums import Sums
@@ -69,10 +69,17 @@ class RebalancedSolver:
         values: Floats = np.einsum("ij,ij->j", half, half)
         return values + 1 / self.masses.sum() if self.fit_intercept else values
 
-    def inverse_times(self, columns: Floats) -> Floats:
-        """Return A^-1 times `columns`, shape (d, k)."""
-        product: Floats = lapack.dpotrs(self._current().factor, columns, lower=1)[0]
-        return product
+    def equations(self) -> Equations:
+        """Return a copy of the sums that the weights solve."""
+        sums, scale = self.sums, self._scale()
+        class_weights = self._class_weights(sums.counts, sums.labels)
+        weighted = self._weighted_gram
+        if weighted is None:
+            weighted = np.zeros((sums.width, sums.width), order="F")
+            for gram, weight in zip(sums.grams, class_weights, strict=True):
+                gram.add_to(weighted, weight)
+            self._weighted_gram, self._changes = weighted, 0
+        return Equations(scale * weighted, sums.cross * (scale * class_weights), self.masses)
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -123,17 +130,6 @@ class RebalancedSolver:
         return float(counts.sum() / np.count_nonzero(counts))
 
     def _current(self) -> Solution:
-        if self._solution is not None:
-            return self._solution
-        sums, scale = self.sums, self._scale()
-        class_weights = self._class_weights(sums.counts, sums.labels)
-        weighted = self._weighted_gram
-        if weighted is None:
-            weighted = np.zeros((sums.width, sums.width), order="F")
-            for gram, weight in zip(sums.grams, class_weights, strict=True):
-                gram.add_to(weighted, weight)
-            self._weighted_gram, self._changes = weighted, 0
-        cross = sums.cross * (scale * class_weights)
-        solution = solve(scale * weighted, cross, self.masses, self.penalty, self.fit_intercept)
-        self._solution = solution
-        return solution
+        if self._solution is None:
+            self._solution = solve(self.equations(), self.penalty, self.fit_intercept)
+        return self._solution

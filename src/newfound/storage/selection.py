@@ -1,4 +1,4 @@
-"""A selector as arrays, for the model file."""
+"""What a choice rests on, as arrays for the model file."""
 
 from functools import partial
 from typing import Any
@@ -8,95 +8,142 @@ from numpy.typing import NDArray
 
 from newfound.common.arrays import take
 from newfound.common.errors import InputError
-from newfound.selection.holdout import HeldBack
-from newfound.selection.schedule import Occasion, Schedule
-from newfound.selection.selector import Selector
-from newfound.solvers.settings import SelectionSettings
+from newfound.engine.engine import Engine
+from newfound.selection.findings import Findings
+from newfound.selection.selector import Selector, Work
+from newfound.selection.witnesses import Sample, Witnesses
+from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
 from newfound.sums.rows import LARGEST_SQUARE
 from newfound.sums.sums import Sums
 
+Arrays = dict[str, NDArray[Any]]
+
 # More examples than anyone can show, and fewer than 64 bits count.
 _MANY = 2**53
+# What is stored of findings, and of those that do not count yet.
+_NUMBERS = ("total", "voters", "pieces")
+_FINDINGS = ("penalties", "ladder", "table", "rare", "rungs")
+_COMING = "coming_"
 
 
-def packed(selector: Selector, sums: Sums, settings: SelectionSettings) -> dict[str, NDArray[Any]]:
-    """Return everything a selector holds as arrays.
-
-    Left out are work that is not finished, and what was found out about other candidates than
-    there are now.
-    """
-    names, held, key = sums.labels.tolist(), selector.held, selector.key(settings)
-    rows, index = held.stacked(sums.labels, sums.width)
+def packed(engine: Engine) -> Arrays:
+    """Return all that the choice of an engine rests on, beside its sums, as arrays."""
+    sums, selector = engine.sums, engine.selector
+    assert selector is not None
+    findings = engine.findings
+    names, samples = sums.labels.tolist(), selector.witnesses.samples
+    rows, index = selector.witnesses.stacked(sums.labels, sums.width)
+    keys = [key for name in names for key in samples.get(name, Sample()).keys]
     arrays = {
-        "held_rows": rows.astype(sums.dtype or np.float64),
-        "held_class": index.astype(np.int64),
-        "shown": np.array([held.shown.get(label, 0) for label in names], dtype=np.int64),
-        "offered": np.array([held.offered.get(label, 0) for label in names], dtype=np.int64),
-        "scale": np.array([selector.scale]),
-        "scaled_at": np.array([selector.scaled_at], dtype=np.int64),
+        "witness_rows": rows.astype(sums.dtype or np.float64),
+        "witness_class": index.astype(np.int64),
+        "witness_keys": np.array(keys, dtype=np.uint64),
+        "seen": np.array([samples.get(name, Sample()).seen for name in names], dtype=np.int64),
+        "forgotten": np.array([selector.forgotten]),
+        **_of_findings(findings),
     }
-    if selector.plain is not None:
-        arrays["plain"] = np.array(selector.plain, dtype=np.int64)
-    tests, hits = selector.progress.tests, selector.progress.hits
-    if tests and selector.progress_key == key:
-        nothing = np.zeros((len(key.penalties), len(key.recodings)))
-        arrays["tests"] = np.array([tests.get(label, 0.0) for label in names])
-        arrays["hits"] = np.array([hits.get(label, nothing) for label in names])
-    schedule = selector.schedule
-    if schedule is not None and schedule.key == key:
-        arrays["occasion"] = np.array(schedule.occasion, dtype=np.int64)
-        for name in ("ladder", "table", "rare", "others"):
-            arrays[name] = getattr(schedule, name)
+    if selector.work is not None:  # it counts later, but there is no harm in finishing it now
+        coming = _of_findings(selector.work.finish())
+        arrays |= {f"{_COMING}{name}": array for name, array in coming.items()}
+        arrays["coming_rows"] = np.array([selector.work.rows], dtype=np.int64)
     return arrays
 
 
-def unpacked(arrays: dict[str, NDArray[Any]], sums: Sums, settings: SelectionSettings) -> Selector:
-    """Return the selector that `packed` was asked of, or raise ValueError or KeyError."""
-    T, names = sums.n_classes, sums.labels.tolist()
+def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
+    """Return the selector that `packed` was asked for, or raise ValueError.
 
-    floats = partial(take, arrays, dtype=np.float64, low=0, high=_MANY)
+    Files of version 0.1 hold rows back from the sums: they are learned, and become witnesses.
+    """
+    if "held_rows" in arrays:
+        return _from_held_rows(arrays, sums, settings)
     whole = partial(take, arrays, dtype=np.int64, low=0, high=_MANY)
-    V = len(arrays["held_rows"])
-    rows = arrays["held_rows"]
-    _require(rows.dtype in (np.float64, sums.dtype) and rows.shape == (V, sums.width))
-    _require(bool(np.isfinite(rows).all()))
-    _require(float(np.vdot(rows, rows.astype(np.float64))) < LARGEST_SQUARE)
-    index = whole("held_class", shape=(V,), high=T - 1)
-    _require(bool(sums.counts[index].all()))
-    shown, offered = (whole(name, shape=(T,)) for name in ("shown", "offered"))
-
-    held = HeldBack(settings.random_state)
-    held.shown = dict(zip(names, shown.tolist(), strict=True))
-    held.offered = dict(zip(names, offered.tolist(), strict=True))
-    for row, place in zip(rows.astype(sums.dtype or np.float64), index, strict=True):
-        held.rows.setdefault(names[place], []).append(row)
-
-    selector = Selector(held, float(floats("scale", shape=(1,), high=LARGEST_SQUARE)[0]))
-    selector.scaled_at = int(whole("scaled_at", shape=(1,))[0])
-    key = selector.key(settings)
-    K, A = len(key.penalties), len(key.recodings)
-    if "plain" in arrays:
-        total, place = whole("plain", shape=(2,)).tolist()
-        _require(place < K and total > 0)
-        selector.plain = total, place
-    if "tests" in arrays:
-        tests, hits = floats("tests", shape=(T,)), floats("hits", shape=(T, K, A))
-        selector.progress_key = key
-        for label, number, passed in zip(names, tests.tolist(), hits, strict=True):
-            if number:
-                _require(number >= 0.5 and bool((passed <= number).all()))
-                selector.progress.tests[label] = number
-                selector.progress.hits[label] = passed.copy()
-    if "occasion" in arrays:
-        occasion = Occasion(*whole("occasion", shape=(3,)).tolist())
-        M, C = arrays["table"].shape[0], arrays["table"].shape[-1]
-        ladder = floats("ladder", shape=(M,))
-        _require(min(occasion) > 0 and C > 0 and M > 0)
-        _require(ladder[0] >= 1 and bool((np.diff(ladder) > 0).all()))
-        table = floats("table", shape=(M, K, A, C), high=1.0)
-        parts = (floats(name, shape=(M, K, A), high=1.0) for name in ("rare", "others"))
-        selector.schedule = Schedule(key, occasion, ladder, table, *parts)
+    rows, index = _labelled_rows(arrays, "witness_rows", "witness_class", sums)
+    keys = take(arrays, "witness_keys", np.uint64, (len(rows),)).tolist()
+    seen = whole("seen", shape=(sums.n_classes,))
+    counts = np.bincount(index, minlength=sums.n_classes)
+    _require(bool((counts <= np.minimum(seen, sums.counts)).all()))
+    _require(bool((np.diff(index) >= 0).all()))
+    samples, ends = {}, np.cumsum(counts)
+    for label, end, count, n in zip(sums.labels.tolist(), ends, counts, seen.tolist(), strict=True):
+        own = tuple(keys[end - count : end])
+        _require(list(own) == sorted(own))
+        if n:
+            samples[label] = Sample(own, tuple(rows[end - count : end]), n)
+    selector = Selector(Witnesses(settings.random_state, samples))
+    selector.findings = _findings(arrays, settings)
+    selector.forgotten = float(take(arrays, "forgotten", np.float64, (1,), 0, _MANY)[0])
+    if "coming_rows" in arrays:
+        coming = {
+            name.removeprefix(_COMING): array
+            for name, array in arrays.items()
+            if name.startswith(_COMING)
+        }
+        found = _findings(coming, settings)
+        selector.work = Work.finished(found, int(whole("coming_rows", shape=(1,))[0]))
     return selector
+
+
+def _of_findings(found: Findings) -> Arrays:
+    arrays = {name: np.array([getattr(found, name)], dtype=np.int64) for name in _NUMBERS}
+    arrays |= {name: getattr(found, name) for name in _FINDINGS}
+    return arrays | {"choice": np.array([found.usual, found.penalty])}
+
+
+def _findings(arrays: Arrays, settings: SelectionSettings) -> Findings:
+    """Return stored findings, or raise ValueError if they are none."""
+    numbers = (take(arrays, name, np.int64, (1,), 0, _MANY) for name in _NUMBERS)
+    total, voters, pieces = (int(number[0]) for number in numbers)
+    positive = partial(take, arrays, dtype=np.float64, low=SMALLEST_NUMBER, high=LARGEST_NUMBER)
+    penalties, choice = positive("penalties", shape=(-1,)), positive("choice", shape=(2,))
+    ladder = take(arrays, "ladder", np.float64, (-1,), 1, np.inf)
+    K, M, A = len(penalties), len(ladder), len(settings.recodings)
+    _require(total > 0 and K > 0)
+    _require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
+    _require(M < 2 or bool(np.isfinite(ladder).all()))
+    _require(bool(np.isin(choice[1], penalties)) and (voters > 0) == (M > 0))
+    table, rare = (
+        take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
+    )
+    rungs = take(arrays, "rungs", np.float64, (max(1, M),), 0, 1)
+    usual, penalty = choice.tolist()
+    return Findings(
+        settings,
+        total,
+        usual,
+        penalties,
+        ladder,
+        table,
+        rare,
+        voters,
+        pieces,
+        penalty,
+        rungs,
+    )
+
+
+def _from_held_rows(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
+    rows, index = _labelled_rows(arrays, "held_rows", "held_class", sums)
+    learned = sums.counts
+    if len(rows):
+        sums.add(rows, index, sums.labels)
+    witnesses = Witnesses(settings.random_state)
+    if len(rows):
+        witnesses = witnesses.after(rows, sums.labels[index], settings.witnesses)
+    for label, count in zip(sums.labels.tolist(), learned.tolist(), strict=True):
+        sample = witnesses.samples.get(label, Sample())
+        witnesses.samples[label] = sample._replace(seen=sample.seen + count)
+    return Selector(witnesses)
+
+
+def _labelled_rows(arrays: Arrays, rows: str, classes: str, sums: Sums) -> tuple[Any, Any]:
+    """Return stored rows (m, d), and the class of each (m,), or raise ValueError."""
+    found = arrays.get(rows, np.zeros(0))
+    _require(found.dtype in (np.float64, sums.dtype) and found.shape[1:] == (sums.width,))
+    _require(bool(np.isfinite(found).all()))
+    _require(float(np.vdot(found, found.astype(np.float64))) < LARGEST_SQUARE)
+    index = take(arrays, classes, np.int64, (len(found),), 0, sums.n_classes - 1)
+    _require(bool(sums.counts[index].all()))
+    return found.astype(sums.dtype or np.float64), index.astype(np.intp)
 
 
 def _require(condition: bool) -> None:

@@ -193,6 +193,13 @@ class Sums:
             return self.grams[index].rows.copy()
         return np.zeros((0, self.width))
 
+    @property
+    def held_rows(self) -> Floats | None:
+        """All rows, shape (n, d), if they are still held as they came; else None."""
+        if not all(gram.holds_rows for gram in self.grams):
+            return None
+        return np.concatenate([gram.rows for gram in self.grams])
+
     def position(self, label: Any) -> int:
         """Return where a class stands, or raise ValueError if there is none of that name."""
         known = isinstance(label, Hashable) and label in self._position

@@ -1,0 +1,241 @@
+"""A model without a face: sums, one solver derived from them, and a selector or none."""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from newfound.common.arrays import Floats, Index, Labels, Rows
+from newfound.common.errors import NotTaughtError
+from newfound.common.interrupts import uninterrupted
+from newfound.heads.recoding import recoding_factors
+from newfound.selection.findings import Findings
+from newfound.selection.selector import Selector, Work
+from newfound.selection.witnesses import Witnesses
+from newfound.solvers.base import Solver, solver_for
+from newfound.solvers.rounding import rounding_left_by
+from newfound.solvers.settings import SelectionSettings, Settings
+from newfound.sums.sums import Sums
+
+
+class Engine:
+    """Learns labelled rows, forgets them, and says with which weights to score others.
+
+    It takes rows and labels that were checked, and knows neither scikit-learn nor files.
+
+    Parameters
+    ----------
+    sums : Sums
+        Everything taught; taken over.
+    settings : Settings or SelectionSettings
+        Fixed parameters, or what to choose them from.
+    selector : Selector, optional
+        What a choice rests on; a new one if parameters are to be chosen.
+
+    Examples
+    --------
+    >>> engine = Engine.blank(1, Settings(1.0, 0.7, None, True))
+    >>> engine.learn(np.array([[0.0], [1.0]]), *engine.sums.locate(np.array(["cup", "mug"])))
+    >>> engine.solver.weights.round(2), engine.penalty
+    (array([[-0.33,  0.33]]), 1.0)
+    """
+
+    # _solver: for the present penalty and settings. None: to be made.
+
+    def __init__(
+        self,
+        sums: Sums,
+        settings: Settings | SelectionSettings,
+        selector: Selector | None = None,
+    ) -> None:
+        solver_for(sums, _fixed(settings))  # what these sums cannot serve is refused here
+        self.sums = sums
+        self.settings = settings
+        if selector is None and isinstance(settings, SelectionSettings):
+            selector = Selector(Witnesses(settings.random_state))
+        self.selector = selector
+        self._solver: Solver | None = None
+        self._made_for: tuple[Any, ...] = ()
+
+    @classmethod
+    def blank(cls, width: int, settings: Settings | SelectionSettings) -> "Engine":
+        """Return one that was taught nothing, for rows of so many features."""
+        return cls(Sums(width, settings.class_weight is not None), settings)
+
+    def configure(self, settings: Settings | SelectionSettings) -> "Engine":
+        """Use these parameters from now on, or raise ValueError if these sums cannot."""
+        if settings is not self.settings and settings != self.settings:
+            solver_for(self.sums, _fixed(settings))
+            self.settings = settings
+        return self
+
+    @property
+    def findings(self) -> Findings:
+        """What the choice of parameters rests on, worked out now if it has to be."""
+        selector = self.selector
+        assert selector is not None
+        if selector.findings is None or selector.findings.settings != self.settings:
+            assert isinstance(self.settings, SelectionSettings)
+            called = selector.call(self.sums, selector.witnesses, self.settings)
+            found = called.finish() if isinstance(called, Work) else called
+            selector.adopt(found)
+            return found
+        return selector.findings
+
+    @property
+    def penalty(self) -> float:
+        """The penalty that is used."""
+        if isinstance(self.settings, Settings):
+            return self.settings.penalty
+        return self.findings.penalty
+
+    @property
+    def recoding(self) -> float | Floats:
+        """The recoding that is used: one for all classes, or one for each, shape (T,)."""
+        if isinstance(self.settings, Settings):
+            return self.settings.recoding
+        return self.findings.recoding(self.sums.counts.astype(np.float64))
+
+    @property
+    def solver(self) -> Solver:
+        """The solver that answers."""
+        key = (self.penalty, self.settings.class_weight, self.settings.fit_intercept)
+        if self._solver is None or self._made_for != key:
+            self._solver = solver_for(self.sums, _fixed(self.settings, key[0]))
+            self._made_for = key
+        return self._solver
+
+    @property
+    def factors(self) -> Floats:
+        """Factors on the scores of each class, shape (T,)."""
+        return recoding_factors(self.solver.masses, self.recoding)
+
+    @property
+    def witnesses(self) -> tuple[Rows, Labels]:
+        """Copies of rows that vote on parameters, shape (m, d), and their labels, shape (m,)."""
+        sums = self.sums
+        witnesses = self.selector.witnesses if self.selector is not None else Witnesses(0)
+        rows, index = witnesses.stacked(sums.labels, sums.width)
+        return rows, sums.labels[index]
+
+    def copy(self) -> "Engine":
+        """Return one that was taught the same, and has derived nothing of it yet."""
+        selector = None
+        if self.selector is not None:
+            selector = Selector(self.selector.witnesses)
+            selector.findings = self.selector.findings
+        return Engine(copy.deepcopy(self.sums), self.settings, selector)
+
+    def fit(self, X: Rows, index: Index, labels: Labels) -> None:
+        """Learn the first rows, all there are; parameters are chosen from all of them."""
+        self.learn(X, index, labels, put_off=self.selector is not None)
+        self.reconsider()
+
+    def learn(self, X: Rows, index: Index, labels: Labels, put_off: bool = False) -> None:
+        """Learn rows `X` (m, d) of classes `index` (m,), `labels` being all classes; all or none.
+
+        If it is put off, nothing is derived before the next question.
+        """
+        if self.selector is None:
+            self._add(X, index, labels, put_off)
+            return
+        assert isinstance(self.settings, SelectionSettings)
+        if self.sums.total and not put_off:
+            _ = self.findings  # what is to be worked out rests on what is known now
+        plan = self.selector.plan(self.sums, X, index, labels, self.settings, put_off)
+        with uninterrupted():
+            self._add(X, index, labels, put_off)
+            self.selector.witnesses = plan.witnesses
+            if put_off:
+                self.selector.adopt(None)
+        self.selector.follow(plan, self.sums, self.settings)
+
+    def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
+        """Add rows to the sums, and to what the solver carries."""
+        # Where there is nothing yet, a penalty that is to be chosen is not known.
+        solver = self.solver if self.selector is None or self._solver is not None else None
+        try:
+            if put_off and solver is not None:
+                solver.discard()
+            elif solver is not None:
+                solver.learn(X, index, labels)
+            self.sums.add(X, index, labels)
+        except BaseException:
+            # The sums are as they were; what the solver has learned of the rows is not.
+            if solver is not None:
+                solver.discard()
+            raise
+
+    def forget(self, X: Rows, index: Index) -> float:
+        """Forget rows `X` (m, d) of classes `index` (m,), all or none.
+
+        Returns how large an error they left in the weights, relative to these. Raises
+        NotTaughtError, with nothing changed, if they cannot all have been taught.
+        """
+        sums, solver, selector = self.sums, self.solver, self.selector
+        y = sums.labels[index]
+        left = selector.witnesses.without(X, y) if selector is not None else None
+        remove = sums.prepare_removal(X, index)
+        try:
+            solver.forget(X, index)
+            vanished = remove()
+            solver.remove_classes(vanished)
+        except NotTaughtError:
+            raise
+        except BaseException:
+            solver.discard()
+            raise
+        if selector is not None and left is not None and sums.total:
+            assert isinstance(self.settings, SelectionSettings)
+            selector.witnesses = left.only(sums.labels.tolist()) if len(vanished) else left
+            selector.note_forgotten(X, sums, self.settings)
+        return rounding_left_by(X, sums, solver.penalty, solver.fit_intercept)
+
+    def forget_class(self, label: Any) -> None:
+        """Forget all rows of a class, whose own Gram is held."""
+        self.sums.remove_classes(np.array([self.sums.position(label)]))
+        self._rebase()
+
+    def rename(self, old: Any, new: Labels) -> None:
+        """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
+        sums, before, label = self.sums, self.sums.n_classes, new.tolist()[0]
+        sums.rename(old, new)
+        if self.selector is not None and label != old:
+            assert isinstance(self.settings, SelectionSettings)
+            cap = self.settings.witnesses
+            self.selector.witnesses = self.selector.witnesses.renamed(old, label, cap)
+        if sums.n_classes < before:
+            self._rebase()
+        elif sums.per_class and self._solver is not None:
+            self._solver.discard()  # weights go by label
+
+    def _rebase(self) -> None:
+        """Begin anew with what the sums now are."""
+        if self._solver is not None:
+            self._solver.discard()
+        if self.selector is not None:
+            labels = self.sums.labels.tolist()
+            self.selector.witnesses = self.selector.witnesses.only(labels)
+            self.selector.adopt(None)
+
+    def merged(self, other: "Engine") -> "Engine":
+        """Return an engine that was taught what both were, with the parameters of this one."""
+        sums = copy.deepcopy(self.sums)
+        sums.merge(other.sums)
+        selector = None
+        if isinstance(self.settings, SelectionSettings) and self.selector is not None:
+            theirs = other.selector.witnesses if other.selector else Witnesses(0)
+            cap = self.settings.witnesses
+            selector = Selector(self.selector.witnesses.merged(theirs, cap))
+        return Engine(sums, self.settings, selector)
+
+    def reconsider(self) -> None:
+        """Let the witnesses vote now, on everything there is."""
+        if self.selector is not None:
+            self.selector.adopt(None)
+            _ = self.findings
+
+
+def _fixed(settings: Settings | SelectionSettings, penalty: float = 1.0) -> Settings:
+    """Return what a solver for this penalty needs to know."""
+    return Settings(penalty, 0.0, settings.class_weight, settings.fit_intercept)

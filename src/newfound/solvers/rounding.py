@@ -1,0 +1,49 @@
+"""What forgetting a very large row leaves behind: its rounding."""
+
+import warnings
+
+import numpy as np
+
+from newfound.common.arrays import Rows
+from newfound.sums.sums import Sums
+
+# An error of the weights, relative to their size, that forgetting does not pass over in silence.
+FELT = 1e-6
+# How often longer than what is left, typically, a row must have been to be suspected of it.
+OUTLIER = 100.0
+
+
+def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool) -> float:
+    """Estimate the relative error of the weights that rows `gone`, (m, d), left in the sums.
+
+    0 unless one of them was far longer than what is left. Then it is the rounding of the
+    largest X'X there ever was, beside the least sum of squares of a feature around its mean,
+    plus the penalty: eps peak / (least + penalty). Rows that were still waiting to be added up
+    leave nothing.
+
+    >>> sums = Sums.of([[1.0], [2.0]], ["cup", "mug"])
+    >>> rounding_left_by(np.array([[1.5]]), sums, penalty=1.0, fit_intercept=True)
+    0.0
+    """
+    if not sums.total:
+        return 0.0
+    longest = np.einsum("ij,ij->i", gone, gone, dtype=np.float64).max()
+    squares = sums.squares
+    if longest <= OUTLIER**2 * squares.sum() / sums.total:
+        return 0.0
+    if fit_intercept:
+        squares = squares - sums.cross.sum(axis=1) ** 2 / sums.total
+    peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
+    return float(eps * peak / (max(0.0, squares.min()) + penalty))
+
+
+def warn_of_rounding(error: float, stacklevel: int) -> None:
+    """Warn if an error that forgetting left is one to be felt."""
+    if error > FELT:
+        size = f"{error:.0e} of their size" if error < 1 else "as large as they are"
+        warnings.warn(
+            "what was forgotten was so large that its rounding stays in the sums: errors of the "
+            f"weights may be about {size}; to be rid of them, fit anew",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
