@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Floats
-from newfound.selection.panel import Panel, Snapshot
+from newfound.selection.panel import Panel
 from newfound.selection.rules import (
     USUAL_PENALTY,
     USUAL_RECODING,
@@ -103,7 +103,7 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     )
 
 
-def work_out(snapshot: Snapshot, panel: Panel, start: Findings) -> Generator[None, None, Findings]:
+def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     """Let the witnesses vote, in pieces of bounded size; return what they found.
 
     Penalties are tried outwards from the usual one, in either direction until they only get
@@ -111,59 +111,78 @@ def work_out(snapshot: Snapshot, panel: Panel, start: Findings) -> Generator[Non
 
     Parameters
     ----------
-    snapshot : Snapshot
     panel : Panel
-        Of that snapshot.
     start : Findings
         Without votes.
     """
-    settings, recodings = start.settings, np.array(start.settings.recodings)
-    grid, pieces = candidates(settings, start.usual), 0
-    votes: dict[int, tuple[Floats, Floats]] = {}  # for each penalty tried, shapes (M, A)
+    grid, pieces = candidates(start.settings, start.usual), 0
+    votes: dict[int, Votes] = {}
     middle = nearest(np.log10(grid), np.log10(start.usual))
 
-    def vote(place: int) -> Generator[None, None, None]:
+    def try_out(place: int) -> Generator[None, None, Findings]:
         nonlocal pieces
-        factor = snapshot.factor(float(grid[place]))
-        pieces += 1
+        voting = vote(panel, start.settings, float(grid[place]))
+        while True:
+            pieces += 1
+            try:
+                yield next(voting)
+            except StopIteration as end:
+                votes[place] = end.value
+                break
         yield
-        if np.isinf(panel.ladder[0]):
-            found = panel.plain_accuracies(factor, recodings)
-            votes[place] = (found[None], found[None])
-        else:
-            basis = panel.basis(factor)
-            del factor
-            rungs = []
-            for rung in panel.ladder:
-                pieces += 1
-                yield
-                rungs.append(panel.accuracies(basis, rung, recodings))
-            votes[place] = tuple(map(np.array, zip(*rungs, strict=True)))  # type: ignore[assignment]
-        pieces += 1
-        yield
-
-    def gathered() -> Findings:
-        places = sorted(votes)
+        tried = sorted(votes)
         return start._replace(
-            penalties=grid[places],
-            ladder=panel.ladder,
-            table=np.stack([votes[place][0] for place in places], axis=1),
-            rare=np.stack([votes[place][1] for place in places], axis=1),
-            voters=panel.n_voters,
+            penalties=grid[tried],
+            ladder=panel.ladder if len(panel.ladder) else np.array([np.inf]),
+            table=np.stack([votes[each].known for each in tried], axis=1),
+            rare=np.stack([votes[each].rare for each in tried], axis=1),
+            voters=len(panel.voters),
             pieces=pieces,
         )
 
-    yield from vote(middle)
+    found = yield from try_out(middle)
     for step in (-1, 1):
-        place, worse = middle, 0
-        while 0 <= place + step < len(grid) and (worse < PATIENCE or settings.rule == "paper"):
-            place += step
-            yield from vote(place)
-            found = gathered()
+        place, worse = middle + step, 0
+        while 0 <= place < len(grid) and (worse < PATIENCE or start.settings.rule == "paper"):
+            found = yield from try_out(place)
             worth = found.votes - found.prior
-            here = worth[0 if step < 0 else -1]
-            worse = worse + 1 if here < worth.max() else 0
-    return chosen(gathered())
+            worse = worse + 1 if worth[0 if step < 0 else -1] < worth.max() else 0
+            place += step
+    return chosen(found)
+
+
+class Votes(NamedTuple):
+    """How the witnesses voted on one penalty, by pretended count and recoding: shape (M, A)."""
+
+    known: Floats  # accuracy of all that vote
+    rare: Floats  # of those pretended rare
+
+
+def vote(panel: Panel, settings: SelectionSettings, penalty: float) -> Generator[None, None, Votes]:
+    """Let the witnesses vote on a penalty, in pieces of bounded size.
+
+    What-ifs weigh the more the more classes are known well: with C of them, (C - 1) / C, and the
+    votes on the model as it is the rest.
+    """
+    recodings = np.array(settings.recodings)
+    factor = panel.snapshot.factor(penalty)
+    yield
+    basis = panel.basis(factor)
+    yield
+    if settings.rule == "paper":
+        found = panel.as_the_paper_has_it(basis, recodings)[None]
+        return Votes(found, found)
+    real = panel.as_it_is(basis, recodings)
+    if not len(panel.ladder):
+        return Votes(real[None], real[None])
+    share = 1 - 1 / np.count_nonzero(panel.known)
+    known, rare = [], []
+    for rung in panel.ladder:
+        yield
+        of_known, of_rare = panel.what_if(basis, rung, recodings)
+        known.append(share * of_known + (1 - share) * real)
+        rare.append(of_rare)
+    return Votes(np.array(known), np.array(rare))
 
 
 def chosen(found: Findings) -> Findings:

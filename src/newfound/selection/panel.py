@@ -1,16 +1,13 @@
-"""Who votes, and on what: witnesses of known classes, and models that were taught less of some."""
-
-from typing import NamedTuple
+"""Who votes, and on what: witnesses, on the model as it is, and on models taught less of some."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from newfound.common.arrays import Counts, Floats, Index, Labels
+from newfound.common.arrays import Counts, Floats, Index
 from newfound.heads.recoding import recoding_factors
+from newfound.selection.snapshot import Snapshot
 from newfound.selection.what_if import Basis, Group, Scene, left_out_scores
-from newfound.selection.witnesses import Witnesses
-from newfound.solvers.cholesky import Equations, factorise, regularised
 from newfound.sums.blas import products
 
 # Classes that are looked at, and rows that vote, all classes together: drawn where there are more,
@@ -25,159 +22,142 @@ LARGEST, RUNG = 1024, 4
 # known class to play a rare one.
 FEWEST, MOST = 4, 8
 
-
-class Snapshot(NamedTuple):
-    """All that votes depend on, as it was when they were called for."""
-
-    equations: Equations
-    labels: Labels  # shape (T,)
-    counts: Counts  # shape (T,)
-    witnesses: Witnesses
-    fit_intercept: bool
-
-    @property
-    def total(self) -> int:
-        """Examples taught."""
-        return int(self.counts.sum())
-
-    @property
-    def mean(self) -> Floats:
-        """Of all rows, shape (d,); zeros without an intercept."""
-        cross, masses = self.equations.cross, self.equations.masses
-        mean: Floats = cross.sum(axis=1) / masses.sum() * self.fit_intercept
-        return mean
-
-    def factor(self, penalty: float) -> Floats:
-        """Return the lower Cholesky factor of the regularised gram, shape (d, d)."""
-        gram, _, masses = self.equations
-        return factorise(regularised(gram.copy(order="F"), self.mean, masses.sum(), penalty))
+Mask = NDArray[np.bool_]
 
 
-def known_classes(
-    labels: Labels, counts: Counts, witnesses: Witnesses, min_class_count: int
-) -> Index:
-    """Return which classes are known well: those that vote.
+def are_known(counts: Counts, min_class_count: int) -> Mask:
+    """Tell which classes are known well, by their counts: shape (T,).
 
-    They have at least so many examples, a quarter of what such classes usually have, and two
-    witnesses.
+    They have at least so many examples, and a quarter of what such classes usually have.
 
-    Examples
-    --------
-    >>> rows, labels = np.zeros((94, 1)), np.array(["cup"] * 60 + ["jug"] * 4 + ["mug"] * 30)
-    >>> witnesses = Witnesses(seed=0).after(rows, labels, cap=9)
-    >>> known_classes(np.array(["cup", "jug", "mug"]), np.array([60, 4, 30]), witnesses, 30)
-    array([0, 2])
+    >>> are_known(np.array([60, 4, 30, 800, 800]), min_class_count=30)
+    array([False, False, False,  True,  True])
     """
-    often = counts >= max(2, min_class_count)
-    if not often.any():
-        return np.flatnonzero(often)
-    often &= counts >= KNOWN_SHARE * np.median(counts[often])
-    known = [place for place in np.flatnonzero(often) if witnesses.count(labels[place].item()) > 1]
-    return np.array(known, dtype=np.intp)
+    often: Mask = counts >= max(2, min_class_count)
+    if often.any():
+        often &= counts >= KNOWN_SHARE * np.median(counts[often])
+    return often
 
 
 class Panel:
-    """Witnesses of classes known well, who vote on models that leave them out.
+    """Witnesses who vote on models that leave each of them out.
+
+    On the model as it is, all classes vote that have two witnesses. And if two or more classes are
+    known well, these vote on models in which some of them are pretended rare.
 
     Parameters
     ----------
     snapshot : Snapshot
-    known : ndarray of shape (C,)
-        The classes known well.
+    min_class_count : int
+        Examples from which on a class may be known well.
     what_if : bool
-        Whether some of the classes are pretended rare. Otherwise the vote is on the model as it
-        is, with all classes to choose from.
+        Whether to pretend anything.
     """
 
     # classes: those that are looked at, sorted by label, shape (C,).
+    # votes, known: which of them vote, and which of those are known well, shape (C,).
     # voters, of_class, ranks: rows around the mean, the place of each one's class among `classes`,
-    #     and its own among the witnesses of that class; shapes (V, d), (V,), (V,).
-    # ladder: the pretended counts, shape (M,); infinity where nothing is pretended.
-    # scenes: for each, which of the classes are rare.
+    #     and its own among the witnesses of that class; shapes (V, r), (V,), (V,).
+    # ladder: the pretended counts, shape (M,). scenes: which of the classes are rare.
     # few[m, c]: which vector is the mean of the first m witnesses of class c.
 
-    def __init__(self, snapshot: Snapshot, known: Index, what_if: bool) -> None:
+    def __init__(self, snapshot: Snapshot, min_class_count: int, what_if: bool) -> None:
         self.snapshot = snapshot
-        labels = snapshot.labels
-        rng = np.random.default_rng((snapshot.witnesses.seed, snapshot.total))
-        known = known[np.argsort(labels[known], kind="stable")]
-        self.classes = known[np.sort(rng.permutation(len(known))[:MOST_CLASSES])]
-        witnesses = [
-            np.array(snapshot.witnesses.samples[label].rows, dtype=np.float64)
-            for label in labels[self.classes].tolist()
-        ]
-        limit = max(FEWEST_OF_A_CLASS, VOTERS // len(self.classes))
-        # Seen from the mean, which changes no score and keeps digits.
-        self.voters = np.concatenate([rows[-limit:] for rows in witnesses]) - snapshot.mean
-        taking = [min(limit, len(rows)) for rows in witnesses]
-        self.of_class = np.repeat(np.arange(len(self.classes)), taking)
-        self.ranks = np.concatenate([np.arange(len(rows))[-limit:] for rows in witnesses])
-        self.ladder, self.scenes = np.array([np.inf]), [np.zeros(0, dtype=np.intp)]
-        if what_if:
-            self._set_the_stage(rng)
+        rng = np.random.default_rng((snapshot.seed, snapshot.total))
+        taught = np.flatnonzero(snapshot.counts)
+        taught = taught[np.argsort(snapshot.labels[taught], kind="stable")]
+        self.classes: Index = taught[np.sort(rng.permutation(len(taught))[:MOST_CLASSES])]
+        counts = snapshot.counts[self.classes]
+        witnesses = [snapshot.witnesses[place] for place in self.classes]
+        self.votes: Mask = (counts > 1) & ([len(rows) > 1 for rows in witnesses])
+        self.known = self.votes & are_known(snapshot.counts, min_class_count)[self.classes]
+        self._call_witnesses(witnesses)
+        self.ladder: Floats = np.zeros(0)
+        self.scenes: list[Index] = []
+        if what_if and np.count_nonzero(self.known) > 1:
+            self._set_the_stage(rng, counts)
         self._gather_vectors(witnesses)
 
-    @property
-    def n_voters(self) -> int:
-        """How many vote."""
-        return len(self.voters)
+    def _call_witnesses(self, witnesses: list[Floats]) -> None:
+        places = np.flatnonzero(self.votes)
+        limit = max(FEWEST_OF_A_CLASS, VOTERS // max(1, len(places)))
+        own = [np.arange(len(witnesses[place]))[-limit:] for place in places]
+        self.of_class: Index = np.repeat(places, [len(each) for each in own])
+        self.ranks: Index = np.concatenate(own) if own else np.zeros(0, dtype=np.intp)
+        called = [witnesses[place][-limit:] for place in places]
+        self.voters = np.concatenate(called) if called else np.zeros((0, 1))
 
-    def _set_the_stage(self, rng: np.random.Generator) -> None:
-        counts, C = self.snapshot.counts, len(self.classes)
-        usual = int(np.median(counts[self.classes]))
-        rungs = np.log2(min(usual, LARGEST)) // np.log2(RUNG) + 1
+    def _set_the_stage(self, rng: np.random.Generator, counts: Counts) -> None:
+        known = np.flatnonzero(self.known)
+        usual = int(np.median(counts[known]))
+        rungs = int(np.log2(min(usual, LARGEST)) // np.log2(RUNG)) + 1
         self.ladder = float(RUNG) ** np.arange(rungs)
         # As large a part of the known classes as is rare among all, but never most of them; and not
         # less than a fifth, for each that plays a rare one tells something.
-        part = min(max(1 - C / np.count_nonzero(counts), 0.2), 0.5)
-        size = max(1, int(part * C))
-        number = min(max(FEWEST, C // size), MOST)
-        times = -(-number * size // C)
-        order = np.concatenate([rng.permutation(C) for _ in range(times)])
+        part = min(max(1 - len(known) / len(counts), 0.2), 0.5)
+        size = max(1, int(part * len(known)))
+        number = min(max(FEWEST, len(known) // size), MOST)
+        times = -(-number * size // len(known))
+        order = known[np.concatenate([rng.permutation(len(known)) for _ in range(times)])]
         self.scenes = [np.unique(each) for each in order[: number * size].reshape(number, size)]
 
     def _gather_vectors(self, witnesses: list[Floats]) -> None:
-        _, cross, masses = self.snapshot.equations
-        others = np.ones(len(masses), dtype=bool)
-        others[self.classes] = False
+        snapshot, classes = self.snapshot, self.classes
+        masses, others = snapshot.masses, np.ones(len(snapshot.masses), dtype=bool)
+        others[classes] = False
         rest = float(masses[others].sum())
-        self.group = Group(
-            masses[self.classes],
-            self.snapshot.counts[self.classes],
-            rest,
-            self.snapshot.fit_intercept,
-        )
-        vectors = [
-            cross[:, self.classes] / self.group.masses,
-            cross[:, others].sum(axis=1, keepdims=True) / (rest or 1.0),
-        ]
+        self.group = Group(masses[classes], snapshot.counts[classes], rest, snapshot.fit_intercept)
+        mean_of_rest = masses[others] @ snapshot.means[others] / (rest or 1.0)
+        vectors = [*snapshot.means[classes], mean_of_rest]
         self.few: dict[tuple[float, int], int] = {}
         for rung in self.ladder:
-            for place, rows in enumerate(witnesses):
-                if rung <= len(rows) // 2:
-                    self.few[rung, place] = len(self.classes) + 1 + len(self.few)
-                    vectors.append(rows[: int(rung)].mean(axis=0)[:, None])
-        self.vectors = np.concatenate(vectors, axis=1) - self.snapshot.mean[:, None]
+            for place in np.flatnonzero(self.known).tolist():
+                if rung <= len(witnesses[place]) // 2:
+                    self.few[rung, place] = len(vectors)
+                    vectors.append(witnesses[place][: int(rung)].mean(axis=0))
+        self.vectors = np.array(vectors)
 
     def basis(self, factor: Floats) -> Basis:
         """Return what all scores are made of, given the factor for a penalty."""
-        V = self.n_voters
-        columns = np.asfortranarray(np.concatenate([self.voters.T, self.vectors], axis=1))
+        V = len(self.voters)
+        columns = np.concatenate([self.voters, self.vectors]).T
         half: Floats = blas.dtrsm(1.0, factor, columns, lower=1, overwrite_b=1)
         rows, vectors = half[:, :V], half[:, V:]
         squares: Floats = np.einsum("ij,ij->j", rows, rows)
         return Basis(products(vectors, vectors), products(rows, vectors), squares)
 
-    def accuracies(self, basis: Basis, rung: float, recodings: Floats) -> tuple[Floats, Floats]:
+    def as_it_is(self, basis: Basis, recodings: Floats) -> Floats:
+        """Return the accuracy of the classes that vote, by recoding, shape (A,)."""
+        nobody = np.zeros(0, dtype=np.intp)
+        return self._vote(basis, np.inf, nobody, recodings, self.votes, self.votes)[0]
+
+    def as_the_paper_has_it(self, basis: Basis, recodings: Floats) -> Floats:
+        """Return the accuracy of known classes among all, by recoding, shape (A,)."""
+        nobody = np.zeros(0, dtype=np.intp)
+        everybody = np.ones(len(self.classes), dtype=bool)
+        return self._vote(basis, np.inf, nobody, recodings, self.known, everybody)[0]
+
+    def what_if(self, basis: Basis, rung: float, recodings: Floats) -> tuple[Floats, Floats]:
         """Return accuracies by recoding, shape (A,), had some classes been taught `rung` times.
 
         Of all known classes, and of those pretended rare alone, means over classes and scenes.
         """
-        parts = [self._vote(basis, rung, scene, recodings) for scene in self.scenes]
+        parts = [
+            self._vote(basis, rung, scene, recodings, self.known, self.known)
+            for scene in self.scenes
+        ]
         both: Floats = np.mean(parts, axis=0)
         return both[0], both[1]
 
-    def _vote(self, basis: Basis, rung: float, rare: Index, recodings: Floats) -> list[Floats]:
+    def _vote(
+        self,
+        basis: Basis,
+        rung: float,
+        rare: Index,
+        recodings: Floats,
+        voting: Mask,
+        competing: Mask,
+    ) -> list[Floats]:
         group, C = self.group, len(self.classes)
         rare = rare[group.counts[rare] > rung]
         taught = [place for place in rare.tolist() if (rung, place) in self.few]
@@ -186,44 +166,27 @@ class Panel:
         masses, columns = group.masses.copy(), np.arange(C)
         masses[rare] = rung * (group.masses / group.counts)[rare]
         columns[taught] = np.arange(C + 1, len(keep))
-        votes = ~np.isin(self.of_class, taught) | (self.ranks >= rung)  # rows taught do not
-        of_class = self.of_class[votes]
+        may = voting[self.of_class]
+        may &= ~np.isin(self.of_class, taught) | (self.ranks >= rung)  # rows taught do not
+        of_class = self.of_class[may]
         scores = left_out_scores(
             Basis(
                 basis.products[np.ix_(keep, keep)],
-                basis.rows[np.ix_(votes, keep)],
-                basis.squares[votes],
+                basis.rows[np.ix_(may, keep)],
+                basis.squares[may],
             ),
             group,
             Scene(masses, columns),
             of_class,
         )
+        place = np.cumsum(competing) - 1  # among those that compete
         factors = np.array([recoding_factors(masses, float(value)) for value in recodings])
-        found = accuracies(scores.T, of_class, factors)
-        of_rare = found[:, rare] if len(rare) else found
-        return [found.mean(axis=1), of_rare.mean(axis=1)]
-
-    def plain_accuracies(self, factor: Floats, recodings: Floats) -> Floats:
-        """Return accuracies by recoding, shape (A,), as things are, with all classes to choose."""
-        snapshot, of_class = self.snapshot, self.classes[self.of_class]
-        _, cross, masses = snapshot.equations
-        V, right = self.n_voters, cross - np.outer(snapshot.mean, masses)
-        columns = np.asfortranarray(np.concatenate([self.voters.T, right], axis=1))
-        half: Floats = blas.dtrsm(1.0, factor, columns, lower=1, overwrite_b=1)
-        voters, right = half[:, :V], half[:, V:]
-        share = snapshot.fit_intercept / masses.sum()
-        leverage = np.einsum("ij,ij->j", voters, voters) + share
-        leverage *= (masses / np.maximum(snapshot.counts, 1))[of_class]  # weights are held fixed
-        scores = products(right, voters) + share * masses[:, None]
-        scores[of_class, np.arange(V)] -= leverage
-        scores /= np.maximum(1 - leverage, np.finfo(float).tiny)
-        scores[masses == 0] = -np.inf  # announced, but not taught
-        factors = np.array([recoding_factors(masses, float(value)) for value in recodings])
-        found: Floats = accuracies(scores, of_class, factors)[:, self.classes].mean(axis=1)
-        return found
+        found = accuracies(scores.T[competing], place[of_class], factors[:, competing])
+        of_rare = found[:, place[rare]] if len(rare) else found[:, place[voting]]
+        return [found[:, place[voting]].mean(axis=1), of_rare.mean(axis=1)]
 
 
-def accuracies(scores: Floats, truth: NDArray[np.intp], factors: Floats) -> Floats:
+def accuracies(scores: Floats, truth: Index, factors: Floats) -> Floats:
     """Return the accuracy of each class under each of several recodings.
 
     Parameters

@@ -8,7 +8,8 @@ import numpy as np
 
 from newfound.common.arrays import Index, Labels, Rows
 from newfound.selection.findings import Findings, without_votes, work_out
-from newfound.selection.panel import Panel, Snapshot, known_classes
+from newfound.selection.panel import Panel
+from newfound.selection.snapshot import Snapshot
 from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import solver_for
 from newfound.solvers.settings import SelectionSettings, Settings
@@ -47,11 +48,6 @@ class Work:
         self.done = 0
         self.found: Findings | None = None
         self._pieces: Generator[None, None, Findings] | None = pieces
-
-    @classmethod
-    def called(cls, snapshot: Snapshot, panel: Panel, start: Findings) -> "Work":
-        """Return votes of this panel, none of which was cast yet."""
-        return cls(snapshot.total, work_out(snapshot, panel, start))
 
     @classmethod
     def finished(cls, found: Findings, rows: int) -> "Work":
@@ -145,18 +141,15 @@ class Selector:
         fixed = Settings(1.0, 0.0, settings.class_weight, settings.fit_intercept)
         solver = solver_for(sums, fixed)
         weight = float(solver.masses.sum()) / sums.total
-        start = without_votes(
-            settings, sums.total, weight * spread_of(sums, settings.fit_intercept)
-        )
-        known = known_classes(sums.labels, sums.counts, witnesses, settings.min_class_count)
-        if len(known) < 2:
-            return start
-        snapshot = Snapshot(
-            solver.equations(), sums.labels, sums.counts, witnesses, settings.fit_intercept
-        )
+        spread = weight * spread_of(sums, settings.fit_intercept)
+        start = without_votes(settings, sums.total, spread)
         # Where all classes weigh the same, there is nothing to recode.
         what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
-        return Work.called(snapshot, Panel(snapshot, known, what_if), start)
+        panel = Panel(Snapshot.of(solver, witnesses), settings.min_class_count, what_if)
+        voting = panel.known if settings.rule == "paper" else panel.votes
+        if np.count_nonzero(voting) < 2:
+            return start
+        return Work(sums.total, work_out(panel, start))
 
     def plan(
         self,
