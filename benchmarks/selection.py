@@ -1,91 +1,82 @@
-"""What does choosing in the stream cost, beside plain steps."""
+"""What does choosing in the stream cost, beside plain steps, and with many classes."""
 
 from collections.abc import Iterator
-from functools import partial
+from time import perf_counter, process_time
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.common import Measurement, held_bytes, rows, show, warm
-from newfound import IncrementalRidgeClassifierCV
-from newfound.paper.timing import step, time_call, time_in_turns
-from newfound.selection.schedule import Work
+from benchmarks.common import Measurement, held_bytes, rows, show
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 
-TITLE = "Choosing: a step with ten penalties, and the what-ifs"
+TITLE = "Choosing: what a stream costs, the longest step, and many classes"
+ASK_EVERY = 10
 
 
 def measure() -> Iterator[Measurement]:
-    yield from beside_plain_steps(1280, 51)
-    yield from what_ifs(1280, 51, n=8000)
+    yield from beside_a_plain_stream(1280, 51, n=8000)
+    yield from many_classes(128, (50, 2000), of_each=36)
     yield memory(1280, 51)
 
 
-def beside_plain_steps(d: int, T: int) -> Iterator[Measurement]:
-    """Steps in which nothing is renewed; what-ifs are measured apart."""
-    seconds = []
-    for n in (51 * 40, 51 * 400):
-        plain, choosing = _steps(d, T, n)
-        seconds.append(choosing)
-        yield Measurement(
-            f"step with 10 penalties, in plain steps, d = {d}, T = {T}, n = {n}",
-            choosing / plain,
-            bar=11.0,
-            note=f"{1e3 * choosing:.1f} ms",
-        )
-    what = f"step with 10 penalties, after {51 * 400} rows to after {51 * 40}"
-    yield Measurement(what, seconds[1] / seconds[0])
+def stream(model: Any, X: Any, y: Any) -> tuple[float, NDArray[np.float64]]:
+    """Teach row by row, with a question every ten; return CPU seconds, and seconds of each step."""
+    steps, start = np.zeros(len(y)), process_time()
+    for i in range(len(y)):
+        begin = perf_counter()
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        if i % ASK_EVERY == 0:
+            model.predict(X[i : i + 1])
+        steps[i] = perf_counter() - begin
+    return process_time() - start, steps
 
 
-def _steps(d: int, T: int, n: int, count: int = 200) -> tuple[float, float]:
-    """Return the mean seconds of a plain step and of one that chooses."""
-    models = warm(d, T, n), _cv_model(d, T, n)
-    X, y = rows(count, d, T)
-    plain, choosing = time_in_turns(
-        range(count), lambda i: step(models[0], X, y, i), lambda i: step(models[1], X, y, i)
-    )
-    return float(plain.mean()), float(choosing.mean())
-
-
-def what_ifs(d: int, T: int, n: int) -> Iterator[Measurement]:
-    """One stream, a row at a time: what share of its time the what-ifs take."""
+def beside_a_plain_stream(d: int, T: int, n: int) -> Iterator[Measurement]:
     X, y = rows(n, d, T, seed=3)
-    model = IncrementalRidgeClassifierCV()
-    pieces: list[float] = []
-    original = Work.advance
+    plain, plain_steps = stream(IncrementalRidgeClassifier(), X, y)
+    choosing, steps = stream(IncrementalRidgeClassifierCV(), X, y)
+    what = f"CPU of {n} rows one by one, a question every ten, d = {d}, T = {T}, to a plain stream"
+    yield Measurement(what, choosing / plain, bar=2.0, note=f"{choosing:.1f} s of CPU")
+    usual = float(np.median(steps) / np.median(plain_steps))
+    yield Measurement("usual step of it, in usual plain steps", usual)
+    longest = 1e3 * float(steps.max())
+    note = f"99.9 % of steps below {1e3 * float(np.quantile(steps, 0.999)):.0f} ms"
+    yield Measurement("longest step of it", longest, "ms", note=note)
 
-    def advance(self: Work, candidates: Any) -> None:
-        pieces.append(time_call(partial(original, self, candidates)))
 
-    with patch.object(Work, "advance", advance):
-        (steps,) = time_in_turns(range(n), lambda i: step(model, X, y, i))
-    spent, total = sum(pieces), float(steps.sum())
-    yield Measurement(
-        f"what-ifs, beside all else, over {n} steps, d = {d}, T = {T}",
-        100 * spent / (total - spent),
-        "%",
-        bar=10.0,
-        note=f"{len(pieces)} pieces of {1e3 * float(np.mean(pieces)):.0f} ms",
-    )
+def many_classes(d: int, numbers: tuple[int, int], of_each: int) -> Iterator[Measurement]:
+    """The first question after a lesson, and the longest step of a stream that follows."""
+    found = []
+    for T in numbers:
+        X, y = rows(T * of_each, d, T, seed=4)
+        y = np.random.default_rng(0).permutation(np.arange(len(y)) % T)
+        model = IncrementalRidgeClassifierCV()
+        # In a stream, so that votes are cast a piece at a time.
+        _, steps = stream(model, X, y)
+        taught = IncrementalRidgeClassifierCV().store(X, y)
+        begin = perf_counter()
+        taught.predict(X[:1])
+        found.append((perf_counter() - begin, float(steps.max())))
+    few, many = numbers
+    for at, what in enumerate(("first question after a lesson", "longest step of a stream")):
+        ratio = found[1][at] / found[0][at]
+        note = f"{1e3 * found[0][at]:.0f} and {1e3 * found[1][at]:.0f} ms, d = {d}"
+        name = f"{what}: {many} classes of {of_each} to {few}"
+        yield Measurement(name, ratio, bar=20.0, note=note)
 
 
 def memory(d: int, T: int) -> Measurement:
-    """What is held beside the sums: inverse and weights for each penalty, and rows held back."""
-    model = _cv_model(d, T, 51 * 400)
+    """What is held beside the sums: one inverse, the weights, and witnesses."""
+    X, y = rows(T * 100, d, T, seed=1)
+    model = IncrementalRidgeClassifierCV().fit(X, y)
+    model.predict(X[:1])
     beside = held_bytes(model) - held_bytes(model.to_state().sums)
     return Measurement(
         f"all that is held beside the sums, in d x d matrices, d = {d}, T = {T}",
         beside / (8 * d * d),
-        note=f"{model.holdout_[0].nbytes / 1e6:.0f} MB held back",
+        note=f"{model.witnesses_[0].nbytes / 1e6:.0f} MB of witnesses",
     )
-
-
-def _cv_model(d: int, T: int, n: int) -> IncrementalRidgeClassifierCV:
-    X, y = rows(n, d, T, seed=1)
-    model = IncrementalRidgeClassifierCV().fit(X, y)
-    model.predict(X[:1])
-    assert len(model.validation_scores_["accuracy"]) == 110  # so all candidates are current
-    return model
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import numpy as np
 from newfound.common.arrays import Floats
 from newfound.selection.panel import Panel
 from newfound.selection.rules import (
-    USUAL_PENALTY,
     USUAL_RECODING,
     first_best,
     nearest,
@@ -18,11 +17,12 @@ from newfound.selection.rules import (
 )
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
 
-# Penalties that are tried by default are powers of the root of ten: so many below the usual one at
-# most, and so many above.
-BELOW, ABOVE = 12, 4
-# The search goes on in a direction until so many penalties in a row were worse than the best.
-PATIENCE = 2
+# Penalties to choose from by default are powers of the root of ten: so many below the usual one,
+# and so many above.
+BELOW, ABOVE = 14, 6
+# Which of them are tried first, in decades from the usual one. From the best of these the search
+# goes on to its neighbours.
+SCAN = (0.0, 1.5, -1.5, -3.0, -4.5, -6.0)
 
 
 class Findings(NamedTuple):
@@ -83,7 +83,7 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     spread : float
         Mean squared length of a row; 0 if there is nothing to go by.
     """
-    usual = float(np.clip(USUAL_PENALTY * (spread or 1.0), SMALLEST_NUMBER, LARGEST_NUMBER))
+    usual = float(np.clip(spread or 1.0, SMALLEST_NUMBER, LARGEST_NUMBER))
     penalties, recodings = candidates(settings, usual), np.array(settings.recodings)
     penalty = penalties[nearest(np.log10(penalties), np.log10(usual))]
     nothing = np.zeros((0, 1, len(recodings)))
@@ -106,8 +106,9 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
 def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     """Let the witnesses vote, in pieces of bounded size; return what they found.
 
-    Penalties are tried outwards from the usual one, in either direction until they only get
-    worse; under the paper's rule, which has no usual one, all of them.
+    A few penalties far apart are tried first, but for those that could not even win with all
+    votes, then the neighbours of the best until it is better than both. Under the paper's rule,
+    which expects nothing, all are tried.
 
     Parameters
     ----------
@@ -117,7 +118,6 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     """
     grid, pieces = candidates(start.settings, start.usual), 0
     votes: dict[int, Votes] = {}
-    middle = nearest(np.log10(grid), np.log10(start.usual))
 
     def try_out(place: int) -> Generator[None, None, Findings]:
         nonlocal pieces
@@ -140,14 +140,17 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
             pieces=pieces,
         )
 
-    found = yield from try_out(middle)
-    for step in (-1, 1):
-        place, worse = middle + step, 0
-        while 0 <= place < len(grid) and (worse < PATIENCE or start.settings.rule == "paper"):
-            found = yield from try_out(place)
-            worth = found.votes - found.prior
-            worse = worse + 1 if worth[0 if step < 0 else -1] < worth.max() else 0
-            place += step
+    decades, tries_all = np.log10(grid / start.usual), start.settings.rule == "paper"
+    queue = list(range(len(grid))) if tries_all else [nearest(decades, each) for each in SCAN]
+    highest, most = 100 - prior(grid, start.usual, len(panel.voters)), -np.inf
+    while queue:
+        for place in queue:
+            if place not in votes and (tries_all or highest[place] > most):
+                found = yield from try_out(place)
+                most = float((found.votes - found.prior).max())
+        best = sorted(votes)[int(first_best(found.votes - found.prior))]
+        around = [each for each in (best - 1, best + 1) if 0 <= each < len(grid)]
+        queue = [each for each in around if each not in votes and highest[each] > most]
     return chosen(found)
 
 

@@ -63,12 +63,12 @@ class Panel:
 
     def __init__(self, snapshot: Snapshot, min_class_count: int, what_if: bool) -> None:
         self.snapshot = snapshot
-        rng = np.random.default_rng((snapshot.seed, snapshot.total))
+        rng = np.random.default_rng((snapshot.witnesses.seed, snapshot.total))
         taught = np.flatnonzero(snapshot.counts)
         taught = taught[np.argsort(snapshot.labels[taught], kind="stable")]
         self.classes: Index = taught[np.sort(rng.permutation(len(taught))[:MOST_CLASSES])]
         counts = snapshot.counts[self.classes]
-        witnesses = [snapshot.witnesses[place] for place in self.classes]
+        witnesses = [snapshot.rows_of(place) for place in self.classes.tolist()]
         self.votes: Mask = (counts > 1) & ([len(rows) > 1 for rows in witnesses])
         self.known = self.votes & are_known(snapshot.counts, min_class_count)[self.classes]
         self._call_witnesses(witnesses)
@@ -91,7 +91,7 @@ class Panel:
         known = np.flatnonzero(self.known)
         usual = int(np.median(counts[known]))
         rungs = int(np.log2(min(usual, LARGEST)) // np.log2(RUNG)) + 1
-        self.ladder = float(RUNG) ** np.arange(rungs)
+        self.ladder = np.power(float(RUNG), np.arange(rungs))
         # As large a part of the known classes as is rare among all, but never most of them; and not
         # less than a fifth, for each that plays a rare one tells something.
         part = min(max(1 - len(known) / len(counts), 0.2), 0.5)

@@ -6,19 +6,25 @@ from newfound.common.arrays import Floats, Index
 
 # Two accuracies that differ by less are the same but for rounding.
 ROUNDING = 1e-12
-# The penalty that is expected before anybody votes, in mean squared lengths of a row.
-USUAL_PENALTY = 0.5
-# The recoding that is expected, and how far from it others are expected.
+# The recoding that is expected before anybody votes, and how far from it others are expected.
 USUAL_RECODING, WIDTH_OF_RECODING = 0.7, 0.3
-# Points of accuracy that are no more than luck, of a penalty and of a recoding, whoever votes.
-LUCK_OF_PENALTY, LUCK_OF_RECODING = 0.5, 1.0
+
+
+def luck(voters: int) -> float:
+    """Return how many points of accuracy may be luck: what one vote is worth, at least one.
+
+    >>> luck(voters=40), luck(voters=1000)
+    (2.5, 1.0)
+    """
+    return max(1.0, 100 / max(1, voters))
 
 
 def prior(penalties: Floats, usual: float, voters: int) -> Floats:
     """Return what each penalty must be better than the usual one by, in points of accuracy.
 
     It grows with the square of the number of decades between them, slower from the first decade
-    on: features of very different size need a penalty that nobody would expect.
+    on: the logarithm of a Cauchy distribution. Features of very different size need a penalty that
+    nobody would expect.
 
     Parameters
     ----------
@@ -26,7 +32,7 @@ def prior(penalties: Floats, usual: float, voters: int) -> Floats:
     usual : float
         The penalty that is expected.
     voters : int
-        One vote, 100 / voters points, can be luck.
+        How many vote.
 
     Returns
     -------
@@ -38,7 +44,7 @@ def prior(penalties: Floats, usual: float, voters: int) -> Floats:
     array([0.  , 0.35, 1.63])
     """
     decades = np.log10(penalties / usual)
-    points: Floats = max(LUCK_OF_PENALTY, 100 / voters) * np.log1p(decades**2)
+    points: Floats = luck(voters) / 2 * np.log1p(decades**2)
     return points
 
 
@@ -64,7 +70,7 @@ def weighed_recodings(table: Floats, recodings: Floats, voters: int) -> Floats:
     """
     lost = 100 * (table.max(axis=1, keepdims=True) - table)
     unlikely = (recodings - USUAL_RECODING) ** 2 / (2 * WIDTH_OF_RECODING**2)
-    weights = np.exp(-lost / max(LUCK_OF_RECODING, 100 / voters) - unlikely)
+    weights = np.exp(-lost / luck(voters) - unlikely)
     weighed: Floats = weights @ recodings / weights.sum(axis=1)
     return weighed
 

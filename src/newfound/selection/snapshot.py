@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats, Labels
-from newfound.selection.witnesses import Sample, Witnesses
+from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import Solver
 from newfound.solvers.cholesky import factorise, regularised
 from newfound.sums.blas import diagonal_of, second_moment
@@ -23,49 +23,39 @@ class Snapshot(NamedTuple):
     masses: Floats  # shape (T,)
     counts: Counts  # shape (T,)
     labels: Labels  # shape (T,)
-    witnesses: list[Floats]  # of each class, shape (k, r)
     fit_intercept: bool
-    seed: int
+    witnesses: Witnesses
+    mean: Floats  # of the rows, shape (d,); zeros without an intercept
+    space: Floats | None  # what coordinates are of, shape (d, r); None: of the features
 
     @classmethod
     def of(cls, solver: Solver, witnesses: Witnesses) -> "Snapshot":
         """Return what there is to vote on, for the weights of this solver."""
-        sums, masses = solver.sums, solver.masses
-        samples = [witnesses.samples.get(label, Sample()) for label in sums.labels.tolist()]
-        rows = [np.array(each.rows, dtype=np.float64).reshape(-1, sums.width) for each in samples]
-        weights = masses / np.maximum(sums.counts, 1)
-        if 2 * sums.total <= sums.width and sum(map(len, rows)) == sums.total:
-            own = np.repeat(weights, [len(each) for each in rows])
-            everything = np.concatenate(rows)
-            mean = own @ everything / own.sum() * solver.fit_intercept
-            space = np.linalg.qr((everything - mean).T)[0]
-            coordinates = [(each - mean) @ space for each in rows]
-            whole = np.concatenate(coordinates)
-            matrix = second_moment(whole * np.sqrt(own)[:, None])
-            means = np.array(
-                [each.mean(axis=0) if len(each) else 0 * whole[0] for each in coordinates]
-            )
-        else:
-            equations = solver.equations()
-            mean = equations.cross.sum(axis=1) / masses.sum() * solver.fit_intercept
-            matrix = regularised(equations.gram, mean, masses.sum(), 0.0)
-            means = (equations.cross / np.where(masses > 0, masses, 1.0)).T - mean
-            coordinates = [each - mean for each in rows]
-        return cls(
-            matrix,
-            means,
-            masses,
-            sums.counts,
-            sums.labels,
-            coordinates,
-            solver.fit_intercept,
-            witnesses.seed,
-        )
+        sums, masses, fit_intercept = solver.sums, solver.masses, solver.fit_intercept
+        cross = sums.cross * (masses / np.maximum(sums.counts, 1))
+        mean = cross.sum(axis=1) / masses.sum() * fit_intercept
+        means = (cross / np.where(masses > 0, masses, 1.0)).T - mean
+        rest = (masses, sums.counts, sums.labels, fit_intercept, witnesses, mean)
+        if 2 * sums.total <= sums.width:
+            rows, index = witnesses.stacked(sums.labels, sums.width)
+            if len(rows) == sums.total:
+                roots = np.sqrt(masses / np.maximum(sums.counts, 1))[index, None]
+                space = np.linalg.qr((rows - mean).T)[0]
+                matrix = second_moment(roots * ((rows - mean) @ space))
+                return cls(matrix, means @ space, *rest, space)
+        gram = solver.equations().gram
+        return cls(regularised(gram, mean, masses.sum(), 0.0), means, *rest, None)
 
     @property
     def total(self) -> int:
         """Examples taught."""
         return int(self.counts.sum())
+
+    def rows_of(self, place: int) -> Floats:
+        """Return the witnesses of a class, shape (k, r)."""
+        rows = self.witnesses.samples[self.labels[place].item()].rows
+        centred: Floats = np.array(rows, dtype=np.float64) - self.mean
+        return centred if self.space is None else centred @ self.space
 
     def factor(self, penalty: float) -> Floats:
         """Return the lower Cholesky factor of the matrix plus penalty, shape (r, r)."""

@@ -10,6 +10,7 @@ from newfound.common.arrays import Index, Labels, Rows
 
 # Odd constants of the mixing function of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_BITS = 2**64 - 1
 
 
 class Sample(NamedTuple):
@@ -132,11 +133,11 @@ class Witnesses:
     def _keys(self, rows: Rows, turn: int) -> list[int]:
         """Return a key for each of the rows (m, d) of a class, the first of which is its `turn`."""
         bits = np.ascontiguousarray(rows).view(f"u{rows.itemsize}")
-        mixed = np.bitwise_xor.reduce(bits, axis=1).astype(np.uint64)
-        mixed = _scattered(mixed + np.uint64(self.seed & (2**64 - 1)))
-        turns = np.arange(turn + 1, turn + len(rows) + 1, dtype=np.uint64)
-        keys: list[int] = _scattered(mixed + turns * np.uint64(_STEP)).tolist()
-        return keys
+        mixed = np.bitwise_xor.reduce(bits, axis=1).tolist()
+        return [
+            _scattered(_scattered(bits + self.seed) + i * _STEP)
+            for i, bits in enumerate(mixed, turn + 1)
+        ]
 
 
 def _with(held: Sample, keys: list[int], X: Rows, at: Index, cap: int) -> Sample:
@@ -154,8 +155,9 @@ def _with(held: Sample, keys: list[int], X: Rows, at: Index, cap: int) -> Sample
     return held.joined(fresh, cap)._replace(seen=seen)
 
 
-def _scattered(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers of 64 bits that look drawn, the same for the same values."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(_FIRST)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(_SECOND)
-    return values ^ (values >> np.uint64(31))
+def _scattered(value: int) -> int:
+    """Return a number of 64 bits that looks drawn, the same for the same value."""
+    value &= _BITS
+    value = (value ^ (value >> 30)) * _FIRST & _BITS
+    value = (value ^ (value >> 27)) * _SECOND & _BITS
+    return value ^ (value >> 31)
