@@ -65,7 +65,8 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
         if (folder / CROPS).is_dir():
             from newfound.features import EfficientNetLite0
 
-            look = EfficientNetLite0(crop=None) if extractor is None else extractor
+            # As the packed ones: numbers as the network gives them.
+            look = EfficientNetLite0(crop=None, root=False) if extractor is None else extractor
             paths = (folder / CROPS).rglob("*_crop.png")
             crops = sorted(path for path in paths if _CROP.fullmatch(path.name))
             X = cached_features("rgbd", folder, crops, look)
