@@ -40,8 +40,8 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
     Without an extractor, packed features are read, if they are there: `efficientnet_lite0.npz`,
     square-root coded in 8 bits, with the names of the frames. Otherwise the crops, in the
     data set's own folders `rgbd-dataset/apple/apple_1/apple_1_1_1_crop.png`, are looked at by the
-    extractor (by default EfficientNet-Lite0, on the whole crop), once: its vectors are kept in
-    the user's cache.
+    extractor (by default EfficientNet-Lite0 without roots, on the whole crop), once: its vectors
+    are kept in the user's cache.
 
     Parameters
     ----------

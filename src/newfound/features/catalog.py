@@ -20,7 +20,6 @@ _OPTIONS = {
     "pixels": ("size", "range", "channels", "root"),
     "caffenet": ("path", "layer", "root"),
 }
-
 _YES_OR_NO = {"yes": True, "no": False}
 
 
