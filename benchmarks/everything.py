@@ -14,6 +14,7 @@ from benchmarks import (
     images,
     peers,
     rebalanced,
+    roots,
     selection,
     single,
     solvers,
@@ -39,6 +40,7 @@ QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
         peers,
         solvers,
         choosing,
+        roots,
     )
 ]
 

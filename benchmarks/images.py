@@ -14,7 +14,7 @@ import skimage
 
 from benchmarks.common import Measurement, show
 from newfound.common.extras import imported_from
-from newfound.features import EfficientNetLite0
+from newfound.features import EfficientNetLite0, take_root
 from newfound.features.efficientnet import graph
 from newfound.features.onnx import runtime
 from newfound.paper.timing import time_call
@@ -82,6 +82,7 @@ def recogniser_of(classes: int, each: int) -> Recogniser:
     identity = EfficientNetLite0().identity
     for number in range(classes):
         rows = np.abs(rng.normal(0, 0.5, (each, 1280)) + rng.normal(0, 1, 1280)).astype(np.float32)
+        rows = take_root(rows)
         digests = [rng.bytes(16) for _ in rows]
         recogniser.teach_vectors(rows, [f"{number}"] * each, digests, identity)
     recogniser.refresh()

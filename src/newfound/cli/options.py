@@ -31,8 +31,9 @@ ExtractorName = Annotated[
         "--extractor",
         envvar="NEWFOUND_EXTRACTOR",
         help="Turn images into vectors with efficientnet-lite0, pixels, caffenet or an ONNX file; "
-        "options follow a colon, as in pixels:size=8. By default the extractor the model was "
-        "taught with; for a new model efficientnet-lite0.",
+        "options follow a colon, as in pixels:size=8. root=yes takes signed square roots at unit "
+        "length, root=no does not. By default the extractor the model was taught with; for a new "
+        "model efficientnet-lite0, which takes roots.",
         show_default=False,
     ),
 ]

@@ -40,8 +40,8 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
     Without an extractor, packed features are read, if they are there: `efficientnet_lite0.npz`,
     square-root coded in 8 bits, with the names of the frames. Otherwise the crops, in the
     data set's own folders `rgbd-dataset/apple/apple_1/apple_1_1_1_crop.png`, are looked at by the
-    extractor (by default EfficientNet-Lite0, on the whole crop), once: its vectors are kept in
-    the user's cache.
+    extractor (by default EfficientNet-Lite0 without roots, on the whole crop), once: its vectors
+    are kept in the user's cache.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def rgbd(extractor: "Extractor | None" = None) -> Frames:
         if (folder / CROPS).is_dir():
             from newfound.features import EfficientNetLite0
 
-            look = EfficientNetLite0(crop=None) if extractor is None else extractor
+            # As the packed ones: numbers as the network gives them.
+            look = EfficientNetLite0(crop=None, root=False) if extractor is None else extractor
             paths = (folder / CROPS).rglob("*_crop.png")
             crops = sorted(path for path in paths if _CROP.fullmatch(path.name))
             X = cached_features("rgbd", folder, crops, look)

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from newfound.features.identity import Identity as Identity
     from newfound.features.onnx import OnnxExtractor as OnnxExtractor
     from newfound.features.pixels import Pixels as Pixels
+    from newfound.features.root import take_root as take_root
 
-# Imported on first use: an identity needs nothing, the rest the extra `vision`.
+# Imported on first use: identities and roots need nothing, the rest the extra `vision`.
 _HOME = {
     "EfficientNetLite0": "efficientnet",
     "Extracted": "extractor",
@@ -21,6 +22,7 @@ _HOME = {
     "OnnxExtractor": "onnx",
     "Pixels": "pixels",
     "caffenet": "caffe",
+    "take_root": "root",
 }
 __all__ = [
     "EfficientNetLite0",
@@ -30,6 +32,7 @@ __all__ = [
     "OnnxExtractor",
     "Pixels",
     "caffenet",
+    "take_root",
 ]
 
 

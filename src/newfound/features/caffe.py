@@ -1,10 +1,10 @@
 """The features of the ICRA 2017 paper: CaffeNet, from the file of the ONNX model zoo."""
 
 import os
+from dataclasses import replace
 from typing import Literal
 
 from newfound.common.errors import InputError
-from newfound.features.identity import Identity
 from newfound.features.onnx import OnnxExtractor
 
 # Layer to tensor, after ReLU: fc6 is what the paper uses for RGB-D, fc7 for others.
@@ -14,7 +14,10 @@ _MEAN = (123.68, 116.779, 103.939)
 
 
 def caffenet(
-    path: str | os.PathLike[str] | bytes, layer: Literal["fc6", "fc7"] = "fc7"
+    path: str | os.PathLike[str] | bytes,
+    layer: Literal["fc6", "fc7"] = "fc7",
+    *,
+    root: bool = False,
 ) -> OnnxExtractor:
     """Return the extractor of the paper, given `caffenet-12.onnx` or one of its kin.
 
@@ -26,6 +29,8 @@ def caffenet(
     path : path or bytes
     layer : "fc6" or "fc7", default="fc7"
         4096 features each, after ReLU.
+    root : bool, default=False
+        Take signed square roots, and scale rows to unit length (`take_root`); the paper does not.
 
     Returns
     -------
@@ -40,7 +45,9 @@ def caffenet(
     if layer not in _TENSORS:
         raise InputError(f"layer must be 'fc6' or 'fc7', got {layer!r}")
     try:
-        network = OnnxExtractor(path, _TENSORS[layer], size=224, mean=_MEAN, channels="bgr")
+        network = OnnxExtractor(
+            path, _TENSORS[layer], size=224, mean=_MEAN, channels="bgr", root=root
+        )
         is_caffenet = network.input == "data_0"
     except ValueError as error:
         raise InputError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
@@ -50,6 +57,5 @@ def caffenet(
             f"{name}not the CaffeNet of the ONNX model zoo: its input is {network.input!r}, "
             "not 'data_0'"
         )
-    kept = network.identity
-    network.identity = Identity("caffenet", kept.weights, kept.output, kept.preprocessing)
+    network.identity = replace(network.identity, name="caffenet")
     return network

@@ -13,23 +13,28 @@ from newfound.features.onnx import OnnxExtractor
 from newfound.features.pixels import Pixels
 
 DEFAULT = "efficientnet-lite0"
-_NETWORK = ("output", "size", "mean", "scale", "channels", "crop")
+_NETWORK = ("output", "size", "mean", "scale", "channels", "crop", "root")
 # What may be said of each, beside its name.
 _OPTIONS = {
-    DEFAULT: ("output", "crop"),
-    "pixels": ("size", "range", "channels"),
-    "caffenet": ("path", "layer"),
+    DEFAULT: ("output", "crop", "root"),
+    "pixels": ("size", "range", "channels", "root"),
+    "caffenet": ("path", "layer", "root"),
 }
+_YES_OR_NO = {"yes": True, "no": False}
 
 
-def extractor_from_name(text: str) -> Extractor:
+def extractor_from_name(text: str, root: bool | None = None) -> Extractor:
     """Return the extractor that a text such as "pixels:size=8" names.
 
     Parameters
     ----------
     text : str
         "efficientnet-lite0", "pixels", "caffenet" or the path of an ONNX file, then, if wished, a
-        colon and options of the extractor such as `size=227,channels=bgr,mean=104/117/123`.
+        colon and options of the extractor such as `size=227,channels=bgr,mean=104/117/123` or
+        `root=yes`.
+    root : bool, optional
+        Whether vectors are roots (`take_root`) where the text does not say. By default what is
+        usual for the extractor.
 
     Returns
     -------
@@ -52,6 +57,8 @@ def extractor_from_name(text: str) -> Extractor:
             raise InputError(f"no extractor {name!r}: there are {there} and ONNX files")
         name, given = file.groups("")
     options = _options(name, given, _NETWORK if is_file else _OPTIONS[name])
+    if root is not None:
+        options.setdefault("root", root)
     if is_file:
         return OnnxExtractor(name, **options)
     if name == "caffenet" and "path" not in options:
@@ -116,7 +123,7 @@ def _remade(identity: Identity, network: str | None) -> Extractor:
         return Pixels(**options)
     if identity.name == DEFAULT:
         output: Any = identity.output
-        return EfficientNetLite0(output, crop=options["crop"])
+        return EfficientNetLite0(output, crop=options["crop"], root=identity.root)
     if network is None or not Path(network).is_file():
         raise InputError(
             f"this model was taught vectors of {identity}: say where that network's file is, "
@@ -124,14 +131,18 @@ def _remade(identity: Identity, network: str | None) -> Extractor:
         )
     if identity.name == "caffenet":
         layer: Any = identity.output.partition("_")[0]
-        return caffenet(network, layer)
+        return caffenet(network, layer, root=identity.root)
     return OnnxExtractor(network, identity.output, **options)
 
 
 def _value(option: str, text: str) -> Any:
-    """Return what a text says: words for some options, numbers for the others."""
+    """Return what a text says: words for some options, yes or no for one, numbers for others."""
     if option in ("output", "channels", "path", "layer"):
         return text
+    if option == "root":
+        if text.lower() not in _YES_OR_NO:
+            raise InputError(f"root must be yes or no, got {text!r}")
+        return _YES_OR_NO[text.lower()]
     if text.lower() == "none":
         return None
     try:

@@ -2,6 +2,7 @@
 
 import hashlib
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -10,7 +11,6 @@ from newfound.common.errors import InputError
 from newfound.common.extras import missing
 from newfound.common.files import cache_folder, make_private, read_own, write_whole
 from newfound.features.efficientnet_graph import efficientnet_lite0
-from newfound.features.identity import Identity
 from newfound.features.onnx import OnnxExtractor
 from newfound.features.torch_file import read_tensors
 
@@ -37,6 +37,10 @@ class EfficientNetLite0(OnnxExtractor):
         Side of the centred square that is used, as a part of the shorter side. 0.875 is how the
         network was tested on ImageNet; it loses what is at the border. None squeezes the whole
         image into 224 x 224.
+    root : bool, optional
+        Take signed square roots, and scale rows to unit length (`take_root`): a linear classifier
+        learns more from them. By default for features, and not for logits. Models taught before
+        there was such an option need `root=False`; a `Recogniser` sees to that by itself.
 
     Examples
     --------
@@ -44,6 +48,8 @@ class EfficientNetLite0(OnnxExtractor):
     >>> network = EfficientNetLite0()
     >>> network([np.zeros((48, 64, 3), dtype=np.uint8)]).shape
     (1, 1280)
+    >>> print(network.identity)
+    efficientnet-lite0 (weights 57934424, output features, size=224/224, ..., root=yes)
     """
 
     batch_size = 4
@@ -53,11 +59,13 @@ class EfficientNetLite0(OnnxExtractor):
         output: Literal["features", "logits"] = "features",
         *,
         crop: float | None = 1.0,
+        root: bool | None = None,
     ) -> None:
         if output not in ("features", "logits"):
             raise InputError(f"output must be 'features' or 'logits', got {output!r}")
-        super().__init__(graph(), output, mean=127.0, scale=128.0, crop=crop)
-        self.identity = Identity("efficientnet-lite0", WEIGHTS, output, self.prepare.to_json())
+        root = output == "features" if root is None else root
+        super().__init__(graph(), output, mean=127.0, scale=128.0, crop=crop, root=root)
+        self.identity = replace(self.identity, name="efficientnet-lite0", weights=WEIGHTS)
 
 
 def graph() -> bytes:

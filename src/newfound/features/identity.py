@@ -21,7 +21,8 @@ class Identity:
     output : str
         Which of the network's tensors.
     preprocessing : dict
-        How an image becomes what the network takes, in values that JSON can hold.
+        How an image becomes what the network takes, in values that JSON can hold. Also `root`,
+        true if what the network gives becomes roots at unit length (`take_root`).
 
     Examples
     --------
@@ -43,6 +44,25 @@ class Identity:
         parts += [f"{name}={_shown(value)}" for name, value in self.preprocessing.items()]
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
+    @property
+    def root(self) -> bool:
+        """Whether vectors are roots at unit length; not, where nothing is said of it."""
+        return self.preprocessing.get("root") is True
+
+    def differences(self, other: "Identity") -> str:
+        """Return in words what tells two extractors of one name apart, empty if names differ.
+
+        Examples
+        --------
+        >>> Identity("mine", preprocessing={"root": True}).differences(Identity("mine", "1f2e"))
+        'weights (none, 1f2e), root (yes, no)'
+        """
+        if self.name != other.name:
+            return ""
+        one, two = _parts(self), _parts(other)
+        both = {name: (one.get(name, "none"), two.get(name, "none")) for name in {**one, **two}}
+        return ", ".join(f"{name} ({a}, {b})" for name, (a, b) in both.items() if a != b)
+
     def to_json(self) -> dict[str, Any]:
         """Return what JSON can hold."""
         return asdict(self)
@@ -60,6 +80,13 @@ class Identity:
         return cls(**values)
 
 
+def _parts(identity: Identity) -> dict[str, str]:
+    """Return all but the name, in words."""
+    parts = {"weights": identity.weights[:8] or "none", "output": identity.output or "none"}
+    said = {"root": False, **identity.preprocessing}
+    return parts | {name: _shown(value) for name, value in said.items()}
+
+
 def _is_plain(value: Any) -> bool:
     """Tell whether a value is a word, a number of ordinary size, none, or a list of such."""
     parts = value if isinstance(value, list) else [value]
@@ -72,5 +99,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     parts = value if isinstance(value, list | tuple) else [value]
     return "/".join(f"{part:g}" if isinstance(part, int | float) else str(part) for part in parts)

@@ -16,6 +16,7 @@ from newfound.common.extras import imported_from
 from newfound.features.extractor import Extractor
 from newfound.features.identity import Identity
 from newfound.features.preprocessing import Levels, Preprocessing, Size
+from newfound.features.root import root_in_identity, take_root
 
 
 class OnnxExtractor(Extractor):
@@ -36,6 +37,8 @@ class OnnxExtractor(Extractor):
     crop : float, optional
         Side of a centred square to be used, as a part of the shorter side of the image. None, the
         default, squeezes the whole image into `size`.
+    root : bool, default=False
+        Take signed square roots of the features, and scale rows to unit length (`take_root`).
 
     Examples
     --------
@@ -56,7 +59,9 @@ class OnnxExtractor(Extractor):
         scale: Levels = 1.0,
         channels: Literal["rgb", "bgr", "grey"] = "rgb",
         crop: float | None = None,
+        root: bool = False,
     ) -> None:
+        said_of_root = root_in_identity(root)
         data = path if isinstance(path, bytes) else _read(path)
         with _naming(path):
             self.session, self.output = _session_with(data, output)
@@ -66,6 +71,7 @@ class OnnxExtractor(Extractor):
             if size is not None and fixed is not None and fixed != _pair(size):
                 raise InputError(f"this network takes images of {fixed}, not of {_pair(size)}")
             self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
+            self.root = root
             self.batch_size = self.batch_limit or self.batch_size
             try:
                 self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
@@ -73,9 +79,9 @@ class OnnxExtractor(Extractor):
                 raise
             except Exception as error:  # whatever onnxruntime makes of it
                 raise InputError(f"this network does not take such images: {error}") from error
-        self.identity = Identity(
-            "onnx", hashlib.sha256(data).hexdigest(), self.output, self.prepare.to_json()
-        )
+        preprocessing = {**self.prepare.to_json(), **said_of_root}
+        weights = hashlib.sha256(data).hexdigest()
+        self.identity = Identity("onnx", weights, self.output, preprocessing)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return features, shape (m, width), of what `prepare` made of m images."""
@@ -90,7 +96,7 @@ class OnnxExtractor(Extractor):
                 "one row each"
             )
         rows: NDArray[np.float32] = np.asarray(features, dtype=np.float32)[:m].reshape(m, -1)
-        return rows
+        return take_root(rows) if self.root else rows
 
 
 @contextmanager

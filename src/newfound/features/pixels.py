@@ -9,6 +9,7 @@ from newfound.common.errors import InputError
 from newfound.features.extractor import Extractor
 from newfound.features.identity import Identity
 from newfound.features.preprocessing import Preprocessing, Size
+from newfound.features.root import root_in_identity, take_root
 
 
 class Pixels(Extractor):
@@ -20,6 +21,9 @@ class Pixels(Extractor):
     range : (float, float), default=(0.0, 1.0)
         What black and white become.
     channels : "grey" or "rgb", default="grey"
+    root : bool, default=False
+        Take signed square roots, and scale rows to unit length (`take_root`). That helps with some
+        images and harms with others (docs/features.md).
 
     Examples
     --------
@@ -36,6 +40,8 @@ class Pixels(Extractor):
         size: Size = 28,
         range: tuple[float, float] = (0.0, 1.0),
         channels: Literal["grey", "rgb"] = "grey",
+        *,
+        root: bool = False,
     ) -> None:
         if not isinstance(range, tuple | list) or len(range) != 2 or not range[0] < range[1]:
             raise InputError(f"range must be two numbers that rise, black and white, got {range}")
@@ -48,9 +54,12 @@ class Pixels(Extractor):
             "size": [height, width],
             "range": [float(black), float(white)],
             "channels": channels,
+            **root_in_identity(root),
         }
+        self.root = root
         self.identity = Identity("pixels", preprocessing=preprocessing)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the pixels, shape (m, width)."""
-        return batch.reshape(len(batch), -1).copy()
+        rows = batch.reshape(len(batch), -1)
+        return take_root(rows) if self.root else rows.copy()

@@ -154,7 +154,8 @@ def icubworld28_study(extractor: "Extractor | None" = None) -> Study:
     from newfound.features import EfficientNetLite0
 
     shots = icubworld28()
-    look = EfficientNetLite0() if extractor is None else extractor
+    # As in the paper: numbers as the network gives them.
+    look = EfficientNetLite0(root=False) if extractor is None else extractor
     y = np.array(shots.objects)
     is_test = np.array(shots.is_test)
     return Study(
@@ -185,7 +186,8 @@ def _is_caffenet(extractor: "Extractor | None", layer: str) -> bool:
     """Tell whether features are those of the paper."""
     if extractor is None:
         return False
-    return extractor.identity.name == "caffenet" and extractor.identity.output.startswith(layer)
+    identity = extractor.identity
+    return identity.name == "caffenet" and identity.output.startswith(layer) and not identity.root
 
 
 STUDIES: dict[str, Callable[..., Study]] = {

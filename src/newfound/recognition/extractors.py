@@ -41,9 +41,11 @@ def common_identity(
     newfound.WrongExtractorError: this model was taught vectors of pixels, but these are of ...
     """
     if known is not None and other is not None and known != other:
+        differences = known.differences(other)
         raise WrongExtractorError(
             f"{whose} of {known}, but {what} of {other}: "
             "the numbers of one mean nothing to the other"
+            f"{f'; they differ in {differences}' if differences else ''}"
         )
     return known or other
 
@@ -59,6 +61,7 @@ def extractor_for(
         Of the vectors that the model was taught.
     choice : str, Extractor or None
         A name, as on the command line. For a model of an ONNX file it may be where that file is.
+        A name that says nothing of roots leaves them as the model has them.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def extractor_for(
     elif known.name in ("onnx", "caffenet") and Path(choice).is_file():
         return extractor_from_identity(known, choice)
     else:
-        extractor = extractor_from_name(choice)
+        extractor = extractor_from_name(choice, known.root)
     common_identity(known, extractor.identity, f"{_name(choice)} makes those")
     return extractor
 
