@@ -12,15 +12,14 @@ from newfound.sums.blas import products
 
 # Classes that are looked at, and rows that vote, all classes together: drawn where there are more,
 # so that no number of classes makes a piece of work longer.
-MOST_CLASSES, VOTERS, FEWEST_OF_A_CLASS = 100, 1000, 5
+MOST_CLASSES, VOTERS, FEWEST_OF_A_CLASS = 100, 500, 5
 # A known class has at least this share of what such classes usually have: one that has just come
 # says little by its few witnesses.
 KNOWN_SHARE = 0.25
 # The largest count that is pretended, and how often larger each is than the last.
 LARGEST, RUNG = 1024, 4
-# Scenes for each pretended count: at least, and at most. Between, as many as it takes for each
-# known class to play a rare one.
-FEWEST, MOST = 4, 8
+# Scenes for each pretended count: in each, other classes play the rare ones.
+SCENES = 4
 
 Mask = NDArray[np.bool_]
 
@@ -96,10 +95,9 @@ class Panel:
         # less than a fifth, for each that plays a rare one tells something.
         part = min(max(1 - len(known) / len(counts), 0.2), 0.5)
         size = max(1, int(part * len(known)))
-        number = min(max(FEWEST, len(known) // size), MOST)
-        times = -(-number * size // len(known))
+        times = -(-SCENES * size // len(known))
         order = known[np.concatenate([rng.permutation(len(known)) for _ in range(times)])]
-        self.scenes = [np.unique(each) for each in order[: number * size].reshape(number, size)]
+        self.scenes = [np.unique(each) for each in order[: SCENES * size].reshape(SCENES, size)]
 
     def _gather_vectors(self, witnesses: list[Floats]) -> None:
         snapshot, classes = self.snapshot, self.classes
@@ -161,13 +159,15 @@ class Panel:
         group, C = self.group, len(self.classes)
         rare = rare[group.counts[rare] > rung]
         taught = [place for place in rare.tolist() if (rung, place) in self.few]
+        is_taught = np.zeros(C, dtype=bool)
+        is_taught[taught] = True
         # The vectors that this scene needs: the means of all, and of its few rows.
         keep = np.array([*range(C + 1), *(self.few[rung, place] for place in taught)])
         masses, columns = group.masses.copy(), np.arange(C)
         masses[rare] = rung * (group.masses / group.counts)[rare]
         columns[taught] = np.arange(C + 1, len(keep))
         may = voting[self.of_class]
-        may &= ~np.isin(self.of_class, taught) | (self.ranks >= rung)  # rows taught do not
+        may &= ~is_taught[self.of_class] | (self.ranks >= rung)  # rows taught do not
         of_class = self.of_class[may]
         scores = left_out_scores(
             Basis(
@@ -180,7 +180,7 @@ class Panel:
             of_class,
         )
         place = np.cumsum(competing) - 1  # among those that compete
-        factors = np.array([recoding_factors(masses, float(value)) for value in recodings])
+        factors = recoding_factors(masses, 1.0) ** recodings[:, None]
         found = accuracies(scores.T[competing], place[of_class], factors[:, competing])
         of_rare = found[:, place[rare]] if len(rare) else found[:, place[voting]]
         return [found[:, place[voting]].mean(axis=1), of_rare.mean(axis=1)]

@@ -8,6 +8,8 @@ from newfound.common.arrays import Floats, Index
 ROUNDING = 1e-12
 # The recoding that is expected before anybody votes, and how far from it others are expected.
 USUAL_RECODING, WIDTH_OF_RECODING = 0.7, 0.3
+# What a penalty far from the usual one must be better by, at most, in what may be luck.
+LEAVING = 1.5
 
 
 def luck(voters: int) -> float:
@@ -22,9 +24,9 @@ def luck(voters: int) -> float:
 def prior(penalties: Floats, usual: float, voters: int) -> Floats:
     """Return what each penalty must be better than the usual one by, in points of accuracy.
 
-    It grows with the square of the number of decades between them, slower from the first decade
-    on: the logarithm of a Cauchy distribution. Features of very different size need a penalty that
-    nobody would expect.
+    It grows with the square of the number of decades between them, and levels off beyond the
+    first: either features are of like size, and the right penalty is near the usual one, or they
+    are not, and then any decade is as likely as the next (Geman and McClure's function).
 
     Parameters
     ----------
@@ -41,10 +43,10 @@ def prior(penalties: Floats, usual: float, voters: int) -> Floats:
     Examples
     --------
     >>> prior(np.array([1.0, 10.0, 1e5]), usual=1.0, voters=1000).round(2)
-    array([0.  , 0.35, 1.63])
+    array([0.  , 0.75, 1.44])
     """
-    decades = np.log10(penalties / usual)
-    points: Floats = luck(voters) / 2 * np.log1p(decades**2)
+    squares = np.log10(penalties / usual) ** 2
+    points: Floats = LEAVING * luck(voters) * squares / (1 + squares)
     return points
 
 
