@@ -179,14 +179,18 @@ class Panel:
             Scene(masses, columns),
             of_class,
         )
+        # Without the voter its class has an example less, and so is recoded a little more.
+        n = group.counts[of_class]
+        as_often = masses[of_class] == group.masses[of_class]
+        rarer = np.where(as_often, n / (n - 1), 1.0) ** recodings[:, None]
         place = np.cumsum(competing) - 1  # among those that compete
         factors = recoding_factors(masses, 1.0) ** recodings[:, None]
-        found = accuracies(scores.T[competing], place[of_class], factors[:, competing])
+        found = accuracies(scores.T[competing], place[of_class], factors[:, competing], rarer)
         of_rare = found[:, place[rare]] if len(rare) else found[:, place[voting]]
         return [found[:, place[voting]].mean(axis=1), of_rare.mean(axis=1)]
 
 
-def accuracies(scores: Floats, truth: Index, factors: Floats) -> Floats:
+def accuracies(scores: Floats, truth: Index, factors: Floats, own_factors: Floats) -> Floats:
     """Return the accuracy of each class under each of several recodings.
 
     Parameters
@@ -197,6 +201,8 @@ def accuracies(scores: Floats, truth: Index, factors: Floats) -> Floats:
         The class of each column.
     factors : ndarray of shape (A, T)
         Factors on the scores.
+    own_factors : ndarray of shape (A, V)
+        Factors on the score of the true class of each column, beside those.
 
     Returns
     -------
@@ -206,11 +212,17 @@ def accuracies(scores: Floats, truth: Index, factors: Floats) -> Floats:
     Examples
     --------
     >>> scores = np.array([[0.7, 0.6], [0.3, 0.4]])
-    >>> accuracies(scores, np.array([0, 1]), np.array([[1.0, 1.0], [1.0, 2.0]]))
+    >>> factors = np.array([[1.0, 1.0], [1.0, 2.0]])
+    >>> accuracies(scores, np.array([0, 1]), factors, np.ones((2, 2)))
     array([[1., 0.],
            [1., 1.]])
     """
-    own = scores[truth, np.arange(len(truth))]
-    hits = [own * factor[truth] >= (scores * factor[:, None]).max(axis=0) for factor in factors]
+    columns = np.arange(len(truth))
+    own, hits = scores[truth, columns], []
+    others = scores.copy()
+    others[truth, columns] = -np.inf
+    for factor, of_own in zip(factors, own_factors, strict=True):
+        best = (others * factor[:, None]).max(axis=0)
+        hits.append(own * factor[truth] * of_own >= best)
     there = np.maximum(np.bincount(truth, minlength=len(scores)), 1)
     return np.array([np.bincount(truth, hit, minlength=len(scores)) / there for hit in hits])

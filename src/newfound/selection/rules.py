@@ -68,7 +68,7 @@ def weighed_recodings(table: Floats, recodings: Floats, voters: int) -> Floats:
     --------
     >>> table = np.array([[0.8, 0.8, 0.8], [0.8, 0.9, 0.7]])
     >>> weighed_recodings(table, np.array([0.0, 0.5, 1.0]), voters=500).round(2)
-    array([0.7, 0.5])
+    array([0.68, 0.5 ])
     """
     lost = 100 * (table.max(axis=1, keepdims=True) - table)
     unlikely = (recodings - USUAL_RECODING) ** 2 / (2 * WIDTH_OF_RECODING**2)
