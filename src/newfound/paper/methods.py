@@ -134,7 +134,7 @@ class Rebalanced:
 
 
 class Chosen:
-    """Penalty and recoding chosen in the stream; holds its own examples back to do so."""
+    """Penalty and recoding chosen in the stream; every example is learned."""
 
     def __init__(self) -> None:
         self.model = IncrementalRidgeClassifierCV(fit_intercept=False)

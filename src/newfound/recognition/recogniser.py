@@ -309,7 +309,7 @@ class Recogniser:
             How many guesses to return for each.
         unknown_above : float, optional
             Novelty beyond which an image is not known. By default what was found out with
-            examples held out.
+            examples of each class.
 
         Returns
         -------

@@ -40,7 +40,7 @@ UnknownAbove = Annotated[
         min=0,
         max=1,
         help="Call an image unknown above this novelty; 1 calls none unknown. By default "
-        "teaching finds the bound with examples held out.",
+        "teaching finds the bound with examples of each class.",
         show_default=False,
     ),
 ]
