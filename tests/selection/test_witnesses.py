@@ -195,6 +195,13 @@ def test_what_was_taught_and_forgotten_leaves_no_trace_while_there_is_room() -> 
     assert contents(after.after(rows(9, 4), np.array(["a"] * 9), 5)) == contents(told(13, seed=0))
 
 
+def test_the_same_numbers_in_another_precision_have_the_same_witnesses() -> None:
+    X, y = np.random.default_rng(0).normal(size=(90, 3)).astype(np.float32), np.array(["a"] * 90)
+    single, double = (Witnesses(0).after(X.astype(kind), y, 9) for kind in (np.float32, np.float64))
+    assert single.samples["a"].keys == double.samples["a"].keys
+    np.testing.assert_array_equal(single.samples["a"].rows, double.samples["a"].rows)
+
+
 def test_rows_of_single_precision_are_found_by_their_numbers() -> None:
     X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
     witnesses = Witnesses(0).after(X, np.array(["a"] * 6), 9)

@@ -131,8 +131,9 @@ class Witnesses:
 
     def _keys(self, rows: Rows, turn: int) -> list[int]:
         """Return a key for each of the rows (m, d) of a class, the first of which is its `turn`."""
-        bits = np.ascontiguousarray(rows).view(f"u{rows.itemsize}")
-        mixed = np.bitwise_xor.reduce(bits, axis=1).astype(np.uint64)
+        # The same for the same numbers, in whatever precision they come.
+        bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.uint64)
+        mixed = np.bitwise_xor.reduce(bits, axis=1)
         mixed = _scattered(mixed + np.uint64(self.seed & (2**64 - 1)))
         turns = np.arange(turn + 1, turn + len(rows) + 1, dtype=np.uint64)
         keys: list[int] = _scattered(mixed + turns * np.uint64(_STEP)).tolist()
