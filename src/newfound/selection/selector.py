@@ -242,8 +242,7 @@ def spread_of(sums: Sums, fit_intercept: bool) -> float:
     (1.0, 5.0)
     """
     squares = sums.trace / sums.total
-    if not fit_intercept:
-        return squares
-    mean = sums.cross.sum(axis=1) / sums.total
+    mean = sums.cross.sum(axis=1) / sums.total * fit_intercept
     spread = float(squares - mean @ mean)
-    return spread if spread > ALL_ALIKE * squares else squares
+    # Digits behind the twelfth tell how rows were added up, and where in memory.
+    return float(f"{spread if spread > ALL_ALIKE * squares else squares:.12g}")
