@@ -117,8 +117,9 @@ def chosen(path: Path) -> None:
 
 @case
 def chosen_progressively(path: Path) -> None:
+    only_then: dict[str, Any] = {"validation": "progressive"}
     model = newfound.IncrementalRidgeClassifierCV(
-        [0.1, 10.0], (0.0, 1.0), rule="paper", validation="progressive", class_weight={}
+        [0.1, 10.0], (0.0, 1.0), rule="paper", class_weight={}, **only_then
     )
     y = ["mug", "cup"] * 30 + ["bowl"] * 4
     for part in np.array_split(np.arange(len(y)), 4):
