@@ -89,3 +89,55 @@ def extended_solve(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     for i in reversed(range(d)):
         whole[i] = (half[i] - factor[i + 1 :, i] @ whole[i + 1 :]) / factor[i, i]
     return whole
+
+
+def pretended_without(
+    X: NDArray[Any],
+    y: NDArray[Any],
+    weights: NDArray[Any],
+    penalty: float,
+    intercept: bool,
+    classes: NDArray[Any],
+    masses: NDArray[Any],
+    few: dict[int, NDArray[Any]],
+    place: int,
+) -> NDArray[np.float64]:
+    """Scores of a row that was taught by the model pretended without it, from rows to sums.
+
+    Labels are whole numbers from 0 on, and classes weigh `weights`. `classes` are looked at, and
+    pretended to have `masses`; those in `few`, by place, have the mean of these rows, others their
+    own without the row.
+    """
+    counts = np.bincount(y)
+    x, k = X[place], int(np.flatnonzero(classes == y[place])[0])
+    learned, labels = np.delete(X, place, axis=0), np.delete(y, place)
+    # Scatter of the classes looked at, each with the weight of its full count; moments of others.
+    shrunk = masses.sum() / (counts * weights)[classes].sum()
+    gram, first, rest = np.zeros((X.shape[1],) * 2), np.zeros(X.shape[1]), 0.0
+    means = np.zeros((len(classes), X.shape[1]))
+    for t in range(len(counts)):
+        rows = learned[labels == t]
+        if t in classes:
+            c = int(np.flatnonzero(classes == t)[0])
+            means[c] = few[c].mean(axis=0) if c in few else rows.mean(axis=0)
+            around = rows - rows.mean(axis=0)
+            gram += shrunk * weights[t] * around.T @ around
+        else:
+            gram += shrunk * weights[t] * rows.T @ rows
+            first += shrunk * weights[t] * rows.sum(axis=0)
+            rest += shrunk * weights[t] * len(rows)
+    masses = masses.copy()
+    if masses[k] == counts[y[place]] * weights[y[place]]:  # not pretended to be any less
+        masses[k] -= weights[y[place]]
+    gram += (means.T * masses) @ means
+    cross, total = means.T * masses, masses.sum() + rest
+    mean = (cross.sum(axis=1) + first) / total * intercept
+    A = gram - total * np.outer(mean, mean) + shrunk * penalty * np.eye(X.shape[1])
+    W = np.linalg.solve(A, cross - np.outer(mean, masses))
+    scores: NDArray[np.float64] = (x - mean) @ W + intercept * masses / total
+    return scores
+
+
+def bottom_k(pairs: list[tuple[int, NDArray[Any]]], k: int) -> list[NDArray[Any]]:
+    """Of pairs of a key and a row, the rows with the k smallest keys; of equal keys, by bytes."""
+    return [row for _, row in sorted(pairs, key=lambda pair: (pair[0], pair[1].tobytes()))[:k]]

@@ -18,11 +18,10 @@ MODELS: list[Any] = [
     IncrementalRidgeClassifier(fit_intercept=False, penalty=0.1),
     IncrementalRidgeClassifierCV(),
     IncrementalRidgeClassifierCV(rule="paper", class_weight={}),
-    IncrementalRidgeClassifierCV(holdout_cap=3, min_class_count=5),
-    IncrementalRidgeClassifierCV(validation="progressive"),
+    IncrementalRidgeClassifierCV(witnesses=3, min_class_count=5),
     IncrementalRidgeClassifierCV(class_weight="balanced"),
     IncrementalRidgeClassifierCV(rule=None, recodings=0.5),
-    IncrementalRidgeClassifierCV(fit_intercept=False, holdout_cap=5),
+    IncrementalRidgeClassifierCV(fit_intercept=False, witnesses=5),
 ]
 SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     "recursive": (lambda sums: RecursiveSolver(sums, 2.0, True), False),

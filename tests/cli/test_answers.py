@@ -174,7 +174,7 @@ def test_a_class_called_like_a_sum_does_not_look_like_one(model: Path) -> None:
 
 def test_teaching_tells_when_nothing_is_called_unknown_yet(tmp_path: Path) -> None:
     said = "Nothing is called unknown yet"
-    write_rows(tmp_path / "few.npz", ["a", "b"] * 3)
+    write_rows(tmp_path / "few.npz", ["a", "b", "a"])
     assert said in newfound("teach", tmp_path / "few", tmp_path / "few.npz").err
     write_rows(tmp_path / "many.npz", ["a", "b"] * 30)
     assert said not in newfound("teach", tmp_path / "many", tmp_path / "many.npz").err

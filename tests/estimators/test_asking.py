@@ -24,7 +24,7 @@ VARIANTS: list[Any] = [
     IncrementalRidgeClassifierCV(class_weight={}, min_class_count=12),
     IncrementalRidgeClassifierCV(class_weight="balanced"),
     IncrementalRidgeClassifierCV(rule="paper"),
-    IncrementalRidgeClassifierCV(validation="progressive"),
+    IncrementalRidgeClassifierCV(witnesses=5),
     IncrementalRidgeClassifierCV(rule=None, recodings=0.5),
 ]
 QUESTIONS: dict[str, Any] = {
@@ -67,14 +67,19 @@ def test_what_was_asked_before_changes_no_answer(model: Any, questions: dict[int
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_a_question_answered_by_a_schedule_of_its_own_keeps_none() -> None:
-    one = IncrementalRidgeClassifierCV().fit(X[:400], y[:400])
-    two = IncrementalRidgeClassifierCV().fit(X[400:800], y[400:800])
-    merged = one.merge(two)  # which has no schedule until it learns again
-    assert "occasion" not in merged.to_state().kept_by("selection")
-    first, again = merged.recoding_, merged.recoding_
-    np.testing.assert_array_equal(first, again)
-    assert "occasion" not in merged.to_state().kept_by("selection")
+def test_a_merged_model_chooses_the_same_whenever_it_is_asked_first() -> None:
+    found = []
+    for questions in (True, False):
+        one, two = (
+            IncrementalRidgeClassifierCV().fit(X[part], y[part])
+            for part in (slice(0, 400), slice(400, 800))
+        )
+        one.merge(two)  # which has no choice until it is asked or learns again
+        if questions:
+            assert one.penalty_ in one.validation_scores_["penalty"]
+        one.partial_fit(X[800:820], y[800:820])
+        found.append((one.penalty_, *one.recoding_))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("model", VARIANTS[2:], ids=str)

@@ -14,8 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.selection.schedule import Work
-from newfound.selection.selector import RENEW
+from newfound.selection.selector import RENEW, Work
 from tests import oracles
 
 PENALTIES = [0.3, 3.0, 30.0]
@@ -23,12 +22,12 @@ RECODINGS = [0.0, 0.25, 0.5, 0.75, 1.0]
 VARIANTS: list[dict[str, Any]] = [
     {},
     {"rule": "paper"},
-    {"rule": "paper", "tolerance": "one-se", "validation": "progressive"},
+    {"rule": "paper", "tolerance": 0.01, "min_class_count": 5},
     {"rule": None, "recodings": 0.5},
-    {"validation": "progressive"},
+    {"min_class_count": 5},
     {"class_weight": "balanced"},
     {"class_weight": {}},
-    {"fit_intercept": False, "holdout_cap": 5},
+    {"fit_intercept": False, "witnesses": 5},
 ]
 
 
@@ -41,42 +40,50 @@ def stream(seed: int, n: int = 120, T: int = 4, d: int = 5) -> tuple[Any, Any]:
     return rng.normal(size=(n, d)) + np.array([means[label] for label in y]), y
 
 
-class Naive:
-    """Stores everything and applies the paper's section VI-C literally."""
+@pytest.fixture
+def keys_by_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who becomes a witness goes by chance, made from digits; here it is the same at any scale."""
 
-    def __init__(self, every: int, least: int, tolerance: float, intercept: bool) -> None:
-        self.every, self.least, self.tolerance = every, least, tolerance
-        self.intercept = intercept
-        self.learned: list[tuple[Any, str]] = []
-        self.held: list[tuple[Any, str]] = []
+    def keys(_: Any, rows: Any, turn: int) -> list[int]:
+        return [(turn + i) * 7919 % 104729 for i in range(len(rows))]
 
-    def show(self, x: Any, label: str) -> None:
-        shown = sum(other == label for _, other in self.learned + self.held) + 1
-        (self.learned if shown % self.every else self.held).append((x, label))
+    monkeypatch.setattr("newfound.selection.witnesses.Witnesses._keys", keys)
 
-    def choose(self) -> tuple[float, float]:
-        X, y = np.array([x for x, _ in self.learned]), np.array([y for _, y in self.learned])
-        labels = np.unique(y)
-        counts = {t: sum(other == t for _, other in self.learned + self.held) for t in labels}
-        voters = [t for t in labels if counts[t] >= self.least]
-        voters = [t for t in voters if any(other == t for _, other in self.held)]
-        if not voters:
-            return PENALTIES[0], 0.75  # the nearest to 0.7
-        masses = [np.sum(y == t) for t in labels]
-        accuracy = {}
-        for penalty in PENALTIES:
-            W, b = oracles.ridge(X, oracles.one_hot(y, labels), penalty, self.intercept)
-            for recoding in RECODINGS:
-                factors = oracles.recode(masses, recoding)
-                right: dict[Any, list[bool]] = {t: [] for t in voters}
-                for x, label in self.held:
-                    if label in voters:
-                        right[label].append(labels[((x @ W + b) * factors).argmax()] == label)
-                accuracy[penalty, recoding] = np.mean([np.mean(hits) for hits in right.values()])
-        best = {r: max(PENALTIES, key=lambda p: accuracy[p, r]) for r in RECODINGS}
-        floor = accuracy[best[0.0], 0.0] - self.tolerance - 1e-9
-        recoding = max(r for r in RECODINGS if accuracy[best[r], r] >= floor)
-        return best[recoding], recoding
+
+def taught_in_parts(model: Any, X: Any, y: Any, cuts: Any) -> Any:
+    for rows, labels in zip(np.split(X, cuts), np.split(y, cuts), strict=True):
+        model.partial_fit(rows, labels)
+    return model
+
+
+def choice_by_refits(
+    model: Any, X: Any, y: Any, least: int, tolerance: float
+) -> tuple[float, float] | None:
+    """The paper's section VI-C, literally; every witness is asked of a model taught all others."""
+    labels, counts = np.unique(y, return_counts=True)
+    often = counts >= max(2, least)
+    usual = np.median(counts[often]) if often.any() else 0
+    rows, of = model.witnesses_
+    known = [t for t in labels[often & (counts >= usual / 4)] if np.sum(of == t) > 1]
+    if len(known) < 2:
+        return None
+    accuracy = {}
+    for penalty in PENALTIES:
+        scores = []
+        for row, label in zip(rows, of, strict=True):
+            keep = np.arange(len(y)) != np.flatnonzero((row == X).all(axis=1) & (y == label))[0]
+            targets = oracles.one_hot(y[keep], labels)
+            W, b = oracles.ridge(X[keep], targets, penalty, model.fit_intercept)
+            scores.append(row @ W + b)
+        for recoding in RECODINGS:
+            right = (
+                labels[(np.array(scores) * oracles.recode(counts, recoding)).argmax(axis=1)] == of
+            )
+            accuracy[penalty, recoding] = np.mean([right[of == t].mean() for t in known])
+    best = {r: max(PENALTIES, key=lambda p: accuracy[p, r]) for r in RECODINGS}
+    floor = accuracy[best[0.0], 0.0] - tolerance - 1e-9
+    recoding = max(r for r in RECODINGS if accuracy[best[r], r] >= floor)
+    return best[recoding], recoding
 
 
 @pytest.mark.parametrize(
@@ -84,33 +91,49 @@ class Naive:
 )
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
 def test_the_papers_rule_equals_a_naive_oracle_at_every_step(seed: int, tolerance: float) -> None:
-    X, y = stream(seed)
-    intercept = seed % 2 == 0
-    naive = Naive(every=3, least=10, tolerance=tolerance, intercept=intercept)
+    """All that was ever taught is part of the model, also what votes on it."""
+    X, y = stream(seed, n=90)
     model = IncrementalRidgeClassifierCV(
         penalties=PENALTIES,
         recodings=RECODINGS,
         rule="paper",
         tolerance=tolerance,
-        holdout_every=3,
-        min_class_count=10,
-        fit_intercept=intercept,
+        witnesses=4,
+        min_class_count=6,
+        fit_intercept=seed % 2 == 0,
     )
     chosen = set()
-    for x, label in zip(X, y, strict=True):
-        naive.show(x, label)
-        model.partial_fit(x[None], [label])
-        expected = naive.choose()
-        assert (model.penalty_, *set(model.recoding_)) == expected
-        chosen.add(expected)
-    assert len(chosen) > 3
+    for n in range(1, len(y) + 1):
+        model.partial_fit(X[n - 1 : n], y[n - 1 : n]).reconsider()
+        if n % 3 == 0:
+            expected = choice_by_refits(model, X[:n], y[:n], 6, tolerance)
+            if expected is not None:
+                assert (model.penalty_, *set(model.recoding_)) == expected
+                chosen.add(expected)
+    assert len(chosen) > 2
 
 
-def test_one_standard_error_is_an_allowance_between() -> None:
+def test_a_choice_in_the_stream_is_the_one_of_when_examples_had_doubled() -> None:
+    """Votes are called for at 64 and at 128 examples, and count as soon as they are cast."""
+    X, y = stream(2, n=160)
+    model = IncrementalRidgeClassifierCV(
+        PENALTIES, RECODINGS, rule="paper", witnesses=6, min_class_count=6
+    )
+    expected = {}
+    for n in range(1, len(y) + 1):
+        model.partial_fit(X[n - 1 : n], y[n - 1 : n])
+        if n in (64, 128):
+            expected[n] = choice_by_refits(model, X[:n], y[:n], 6, 0.0)
+        if n in (127, 160):
+            assert (model.penalty_, *set(model.recoding_)) == expected[64 if n < 128 else 128]
+    assert len(expected) == 2
+
+
+def test_the_more_may_be_lost_the_more_is_recoded() -> None:
     X, y = stream(3, n=400)
     found = [
         IncrementalRidgeClassifierCV(rule="paper", tolerance=tolerance).fit(X, y).recoding_[0]
-        for tolerance in (0.0, "one-se", 1.0)
+        for tolerance in (0.0, 0.03, 1.0)
     ]
     assert found == sorted(found)
     assert found[2] == 1.0
@@ -128,37 +151,47 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("parameters", VARIANTS, ids=str)
-def test_every_example_is_learned_or_held_back_and_the_answer_is_ridge(
-    parameters: dict[str, Any],
-) -> None:
+def test_every_example_is_learned_and_the_answer_is_ridge(parameters: dict[str, Any]) -> None:
     X, y = stream(7, n=200)
-    model = IncrementalRidgeClassifierCV(**parameters)
-    for part in np.array_split(np.arange(200), 30):
-        model.partial_fit(X[part], y[part])
-    held, _ = model.holdout_
-    is_held = np.array([(row == held).all(axis=1).any() for row in X])
-    assert is_held.sum() == len(held)
+    model = taught_in_parts(IncrementalRidgeClassifierCV(**parameters), X, y, np.arange(7, 200, 7))
     assert dict(zip(model.classes_, model.class_count_, strict=True)) == {
         t: np.sum(y == t) for t in np.unique(y)
     }
     assert model.n_samples_seen_ == 200
-    learned, targets = X[~is_held], oracles.one_hot(y[~is_held], model.classes_)
-    weights = None
+    targets, weights = oracles.one_hot(y, model.classes_), None
     if parameters.get("class_weight") == "balanced":
-        weights = oracles.balanced_weights(y[~is_held])
+        weights = oracles.balanced_weights(y)
     ridge = Ridge(model.penalty_, fit_intercept=parameters.get("fit_intercept", True))
-    ridge.fit(learned, targets, sample_weight=weights)
+    ridge.fit(X, targets, sample_weight=weights)
     arrival = np.searchsorted(model.classes_, model.sums_.labels)
     masses = (targets if weights is None else weights[:, None] * targets).sum(axis=0)
     factors = oracles.recode_each(masses[arrival], model.recoding_[arrival])
     np.testing.assert_allclose(
         model.coef_[arrival], ridge.coef_[arrival] * factors[:, None], atol=1e-8
     )
+    np.testing.assert_allclose(
+        model.intercept_[arrival], (ridge.intercept_ * np.ones(4))[arrival] * factors, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
+def test_witnesses_are_copies_of_rows_that_were_learned(parameters: dict[str, Any]) -> None:
+    X, y = stream(7, n=200)
+    model = IncrementalRidgeClassifierCV(**parameters).fit(X, y)
+    rows, labels = model.witnesses_
+    counts = dict(zip(*np.unique(labels, return_counts=True), strict=True))
+    cap = parameters.get("witnesses", 40)
+    assert counts == {t: min(cap, np.sum(y == t)) for t in np.unique(y)}
+    for row, label in zip(rows, labels, strict=True):
+        assert ((row == X).all(axis=1) & (y == label)).sum() == 1
+    assert len(np.unique(rows, axis=0)) == len(rows)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("parameters", VARIANTS, ids=str)
+@pytest.mark.usefixtures("keys_by_turn")
 def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -> None:
+    """Penalties are powers of the root of ten, so by powers of ten it does not matter at all."""
     X, y = stream(5, n=500)
     for scale in (1000.0, 1e-4):
         one, other = (IncrementalRidgeClassifierCV(**parameters) for _ in range(2))
@@ -166,7 +199,8 @@ def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -
             one.partial_fit(X[part], y[part])
             other.partial_fit(scale * X[part], y[part])
             np.testing.assert_array_equal(one.predict(X), other.predict(scale * X))
-        assert other.penalty_ == pytest.approx(scale**2 * one.penalty_)
+            assert other.penalty_ == pytest.approx(scale**2 * one.penalty_)
+            np.testing.assert_allclose(one.recoding_, other.recoding_)
 
 
 @pytest.mark.slow
@@ -175,22 +209,42 @@ def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -
 def test_how_a_stream_is_cut_does_not_matter(
     seed: int, cuts: set[int], parameters: dict[str, Any]
 ) -> None:
-    """What is learned and what is held out is the same, and by which."""
+    """What is learned, who votes, and what is chosen are the same."""
     X, y = stream(seed, n=150)
-    whole = IncrementalRidgeClassifierCV(**parameters).fit(X, y)
-    parts = IncrementalRidgeClassifierCV(**parameters)
-    for rows, labels in zip(np.split(X, sorted(cuts)), np.split(y, sorted(cuts)), strict=True):
-        parts.partial_fit(rows, labels)
-    np.testing.assert_array_equal(whole.class_count_, parts.class_count_)
-    one, other = (
-        sums.cross[:, sums.order] for sums in (whole.to_state().sums, parts.to_state().sums)
-    )
-    np.testing.assert_allclose(one, other, atol=1e-10)
-    held = [
-        sorted((label, *row) for row, label in zip(*model.holdout_, strict=True))
-        for model in (whole, parts)
+    models = [
+        taught_in_parts(IncrementalRidgeClassifierCV(**parameters), X, y, edges)
+        for edges in ([], sorted(cuts), np.arange(1, 150))
     ]
-    assert held[0] == held[1]
+    for other in models[1:]:
+        assert_same_model(models[0], other)
+    fitted = IncrementalRidgeClassifierCV(**parameters).fit(X, y)
+    for model in models:
+        assert_same_model(model.reconsider(), fitted)
+
+
+def assert_same_model(one: Any, other: Any) -> None:
+    np.testing.assert_array_equal(one.class_count_, other.class_count_)
+    ours, theirs = (
+        sums.cross[:, sums.order] for sums in (one.to_state().sums, other.to_state().sums)
+    )
+    np.testing.assert_allclose(ours, theirs, atol=1e-10)
+    assert witnesses_of(one) == witnesses_of(other)
+    assert one.penalty_ == pytest.approx(other.penalty_)
+    np.testing.assert_allclose(one.recoding_, other.recoding_, atol=1e-9)
+    for name, column in one.validation_scores_.items():
+        np.testing.assert_allclose(column, other.validation_scores_[name], atol=1e-9)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-8)
+
+
+def witnesses_of(model: Any) -> list[Any]:
+    return sorted((label, *row) for row, label in zip(*model.witnesses_, strict=True))
+
+
+def test_penalty_and_recoding_have_the_names_of_the_plain_model_too() -> None:
+    model = IncrementalRidgeClassifierCV().fit(*stream(0))
+    assert model.penalty == model.penalty_
+    np.testing.assert_array_equal(model.recoding, model.recoding_)
+    assert not hasattr(IncrementalRidgeClassifierCV(), "penalty_")
 
 
 def contents(model: Any, folder: Path) -> bytes:
@@ -199,14 +253,59 @@ def contents(model: Any, folder: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_forgetting_all_that_was_learned_of_a_class_leaves_what_was_held_back() -> None:
-    X = np.random.default_rng(0).normal(size=(24, 3))
-    y = np.array(["a"] * 12 + ["b"] * 12)
+def test_forgetting_all_rows_of_a_class_leaves_none_of_its_witnesses() -> None:
+    X, y = stream(4, n=200)
     model = IncrementalRidgeClassifierCV().fit(X, y)
-    learned = [i for i in range(12) if (i + 1) % 6]
-    model.forget(X[learned], y[learned])
-    assert dict(zip(model.classes_, model.class_count_, strict=True)) == {"a": 2, "b": 12}
-    assert model.holdout_[1].tolist() == ["b", "b"]
+    gone = y == "cup"
+    model.forget(X[gone], y[gone])
+    assert "cup" not in model.classes_
+    assert "cup" not in model.witnesses_[1]
+    assert len(model.recoding_) == 3
+    assert_same_model(model.reconsider(), IncrementalRidgeClassifierCV().fit(X[~gone], y[~gone]))
+
+
+@given(st.integers(0, 2**31), st.sets(st.integers(0, 119), min_size=1, max_size=100))
+@settings(max_examples=30, deadline=None)
+def test_what_is_forgotten_is_no_witness_and_what_is_left_votes(
+    seed: int, places: set[int]
+) -> None:
+    """With room for all, it is as if what was forgotten had never been."""
+    X, y = stream(seed, n=120)
+    gone = np.isin(np.arange(120), list(places))
+    model = IncrementalRidgeClassifierCV(witnesses=120, min_class_count=6).fit(X, y)
+    model.forget(X[gone], y[gone])
+    rows, _ = model.witnesses_
+    assert sorted(map(tuple, rows)) == sorted(map(tuple, X[~gone]))
+    fresh = IncrementalRidgeClassifierCV(witnesses=120, min_class_count=6).fit(X[~gone], y[~gone])
+    assert model.class_count_.tolist() == fresh.class_count_.tolist()
+    # Keys differ, for a row's turn is part of them, and so do the few rows that are pretended.
+    model.set_params(rule="paper").reconsider()
+    fresh.set_params(rule="paper").reconsider()
+    assert model.penalty_ == pytest.approx(fresh.penalty_)
+    np.testing.assert_allclose(model.recoding_, fresh.recoding_)
+    np.testing.assert_allclose(
+        model.validation_scores_["accuracy"], fresh.validation_scores_["accuracy"], atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 10.0, 1e2, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("voted", [False, True])
+@pytest.mark.filterwarnings("ignore:what was forgotten was so large")
+def test_a_row_taught_and_forgotten_leaves_no_trace_in_the_choice(size: float, voted: bool) -> None:
+    """Of whatever size: penalty and recoding are those of a model that never saw it."""
+    X, y = stream(3, n=400)
+    model, never = (IncrementalRidgeClassifierCV(witnesses=400).fit(X, y) for _ in range(2))
+    bad = size * np.array([[1.0, -1.0, 2.0, 0.5, 1.0]])
+    model.partial_fit(bad, ["mug"]).predict(X)
+    if voted:
+        model.reconsider()
+        assert size < 1e4 or model.penalty_ > 100 * never.penalty_
+    model.forget(bad, ["mug"])
+    assert model.penalty_ == pytest.approx(never.penalty_)
+    # Votes that were called for in between stand, if the row was one among others.
+    limit = 0.02 if voted and size <= 1 else 1e-6
+    np.testing.assert_allclose(model.recoding_, never.recoding_, atol=limit)
+    assert witnesses_of(model) == witnesses_of(never)
 
 
 @pytest.mark.parametrize(
@@ -242,8 +341,7 @@ def test_merging_is_the_union_for_either_kind() -> None:
         assert dict(zip(one.classes_, one.class_count_, strict=True)) == {
             t: np.sum(y == t) for t in np.unique(y)
         }
-        rows, _ = one.holdout_
-        total = one.to_state().sums.cross.sum(axis=1) + rows.sum(axis=0)
+        total = one.to_state().sums.cross.sum(axis=1)
         np.testing.assert_allclose(total, X.sum(axis=0), atol=1e-9)
         assert one.score(X, y) > 0.5
         fresh = first().merge(one)
@@ -251,29 +349,81 @@ def test_merging_is_the_union_for_either_kind() -> None:
         assert first().merge(second()).__getstate__() == first().__getstate__()
 
 
-def test_merging_more_than_may_be_held_back_learns_the_rest() -> None:
+@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
+def test_models_merge_to_the_same_choice_in_either_order(parameters: dict[str, Any]) -> None:
     X, y = stream(6, n=400)
-    models = [
-        IncrementalRidgeClassifierCV(holdout_cap=4).fit(X[h], y[h])
+    halves = [
+        IncrementalRidgeClassifierCV(**parameters).fit(X[h], y[h])
         for h in (slice(0, 200), slice(200, 400))
     ]
+    one, other = (
+        IncrementalRidgeClassifierCV(**parameters).merge(halves[i]).merge(halves[1 - i])
+        for i in range(2)
+    )
+    assert_same_model(one, other)
+    assert_same_model(one, halves[0].merge(halves[1]))
+    assert one.n_samples_seen_ == 400
+
+
+def test_with_room_for_all_two_models_merged_are_one_model() -> None:
+    X, y = stream(6, n=400)
+    parameters: dict[str, Any] = {"witnesses": 400, "rule": "paper"}
+    one, two, whole = (
+        IncrementalRidgeClassifierCV(**parameters).fit(X[h], y[h])
+        for h in (slice(0, 150), slice(150, 400), slice(0, 400))
+    )
+    assert_same_model(one.merge(two), whole)
+
+
+def test_merging_keeps_no_more_witnesses_than_there_may_be() -> None:
+    X, y = stream(6, n=400)
+    models = [
+        IncrementalRidgeClassifierCV(witnesses=4).fit(X[h], y[h])
+        for h in (slice(0, 200), slice(200, 400))
+    ]
+    both = set(witnesses_of(models[0])) | set(witnesses_of(models[1]))
     merged = models[0].merge(models[1])
-    assert np.unique(merged.holdout_[1], return_counts=True)[1].max() == 4
+    assert np.unique(merged.witnesses_[1], return_counts=True)[1].tolist() == [4] * 4
+    assert set(witnesses_of(merged)) <= both
     assert merged.n_samples_seen_ == 400
 
 
-def test_renaming_moves_what_is_held_back() -> None:
+def test_renaming_moves_witnesses() -> None:
     X, y = stream(8, n=300)
-    model = IncrementalRidgeClassifierCV(holdout_cap=10).fit(X, y)
-    held = model.holdout_[1].tolist().count("cup")
+    model = IncrementalRidgeClassifierCV(witnesses=10).fit(X, y)
+    before, scores = witnesses_of(model), model.validation_scores_
     model.rename_class("cup", "glass")
-    assert model.holdout_[1].tolist().count("glass") == held
+    assert witnesses_of(model) == sorted(
+        ("glass" if label == "cup" else label, *row) for label, *row in before
+    )
+    for name, column in model.validation_scores_.items():
+        np.testing.assert_array_equal(column, scores[name])
     model.rename_class("glass", "mug")
     assert model.n_samples_seen_ == 300
-    assert model.holdout_[1].tolist().count("mug") == 10
+    assert model.witnesses_[1].tolist().count("mug") == 10
     assert sorted(model.classes_) == ["bowl", "jug", "mug"]
+    whole = IncrementalRidgeClassifierCV(witnesses=10).fit(X, np.where(y == "cup", "mug", y))
+    assert model.penalty_ in whole.validation_scores_["penalty"]
+    assert model.class_count_.tolist() == whole.class_count_.tolist()
     model.rename_class("mug", "mug")
     model.predict(X)
+
+
+def test_a_class_forgotten_takes_its_witnesses_with_it() -> None:
+    X, y = stream(8, n=300)
+    model = IncrementalRidgeClassifierCV(class_weight={}).fit(X, y).forget_class("cup")
+    kept = y != "cup"
+    assert_same_model(model, IncrementalRidgeClassifierCV(class_weight={}).fit(X[kept], y[kept]))
+
+
+def test_kept_rows_are_witnesses_where_none_else_are_kept() -> None:
+    X, y = stream(8, n=300)
+    model = IncrementalRidgeClassifierCV(witnesses=7).fit(X, y)
+    rows, labels = model.witnesses_
+    np.testing.assert_array_equal(model.kept_rows("cup"), rows[labels == "cup"])
+    assert model.kept_rows("cup").shape == (7, 5)
+    with pytest.raises(ValueError, match="no class 'spoon'"):
+        model.kept_rows("spoon")
 
 
 @pytest.mark.parametrize(
@@ -285,12 +435,11 @@ def test_renaming_moves_what_is_held_back() -> None:
         ({"recodings": [0.5, 1.5]}, "recodings must be from 0 to 1"),
         ({"rule": "best"}, "rule must be one of"),
         ({"rule": None}, "recodings=0.7"),
-        ({"holdout_every": 1}, "holdout_every must be a whole number from 2"),
-        ({"holdout_cap": 1.5}, "holdout_cap must be a whole number"),
+        ({"witnesses": 1}, "witnesses must be a whole number from 2"),
+        ({"witnesses": 2.5}, "witnesses must be a whole number"),
         ({"min_class_count": 0}, "min_class_count must be"),
         ({"tolerance": -0.1}, "tolerance must be"),
-        ({"tolerance": "two-se"}, "tolerance must be"),
-        ({"validation": "none"}, "validation must be one of"),
+        ({"tolerance": "one-se"}, "tolerance must be"),
         ({"class_weight": "even"}, "class_weight must be"),
         ({"random_state": None}, "random_state must be"),
     ],
@@ -310,8 +459,18 @@ def test_parameters_are_checked_before_anything_changes(
     assert contents(model, tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    "what",
+    [
+        "newfound.sums.sums.Sums.add",
+        "newfound.selection.selector.Selector.plan",
+        "newfound.selection.witnesses.Witnesses.after",
+        "newfound.solvers.recursive.RecursiveSolver.learn",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 30])
 def test_a_failure_half_way_leaves_everything_as_it_was(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    what: str, size: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     X, y = stream(9, n=200)
     model = IncrementalRidgeClassifierCV().fit(X, y)
@@ -321,82 +480,76 @@ def test_a_failure_half_way_leaves_everything_as_it_was(
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("newfound.sums.sums.Sums.add", fail)
+    monkeypatch.setattr(what, fail)
     with pytest.raises(MemoryError):
-        model.partial_fit(X[:30] + 1, ["plate"] * 30)
+        model.partial_fit(X[:size] + 1, ["plate"] * size)
     monkeypatch.undo()
     assert contents(model, tmp_path) == before
+    assert "plate" not in model.witnesses_[1]
 
 
-def test_progressive_validation_counts_tests_taken_before_learning() -> None:
-    X, y = stream(12, n=90)
-    model = IncrementalRidgeClassifierCV(
-        PENALTIES, RECODINGS, rule="paper", validation="progressive", min_class_count=5
-    )
-    hits: dict[str, Any] = {}
-    tests: dict[str, float] = {}
-    fading = np.exp(-1 / 200)
-    for i in range(90):
-        seen = np.unique(y[:i])
-        if y[i] in seen:
-            table = np.zeros((len(PENALTIES), len(RECODINGS)))
-            masses = [np.sum(y[:i] == t) for t in seen]
-            for k, penalty in enumerate(PENALTIES):
-                W, b = oracles.ridge(X[:i], oracles.one_hot(y[:i], seen), penalty)
-                for a, recoding in enumerate(RECODINGS):
-                    scores = (X[i] @ W + b) * oracles.recode(masses, recoding)
-                    table[k, a] = seen[scores.argmax()] == y[i]
-            hits[y[i]] = fading * hits.get(y[i], 0.0) + table
-            tests[y[i]] = fading * tests.get(y[i], 0.0) + 1
-        model.partial_fit(X[i : i + 1], y[i : i + 1])
-    kept, labels = model.to_state().kept_by("selection"), model.sums_.labels.tolist()
-    for label, expected in hits.items():
-        np.testing.assert_allclose(kept["hits"][labels.index(label)], expected)
-        assert kept["tests"][labels.index(label)] == pytest.approx(tests[label])
-    voting = [t for t in tests if np.sum(y == t) >= 5]
-    expected = np.mean([hits[t] / tests[t] for t in voting], axis=0)
-    np.testing.assert_allclose(model.validation_scores_["accuracy"], expected.ravel())
-    assert not len(model.holdout_[0])
+def test_votes_that_fail_leave_a_model_that_has_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = stream(9, n=260)
+    model = IncrementalRidgeClassifierCV().partial_fit(X[:250], y[:250])
+    chosen = model.penalty_
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("newfound.selection.panel.Panel.basis", fail)
+    failed = 0
+    for row in range(250, 260):
+        try:
+            model.partial_fit(X[row : row + 1], y[row : row + 1])
+        except MemoryError:
+            failed += 1
+    monkeypatch.undo()
+    assert failed > 0
+    assert model.n_samples_seen_ == 260
+    assert model.penalty_ == chosen
+    assert_same_model(model.reconsider(), IncrementalRidgeClassifierCV().fit(X, y))
 
 
 @pytest.mark.slow
-def test_what_ifs_are_spread_over_the_stream_and_rarely_renewed(
+def test_votes_are_spread_over_the_stream_and_called_for_at_every_doubling(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Never more than a piece a row, but for the first after `fit`; questions do none."""
     pieces: list[int] = []
-    original = Work.advance
+    original = Work._next  # noqa: SLF001
 
-    def counting(self: Work, candidates: Any) -> None:
+    def counting(self: Work) -> None:
         pieces[-1] += 1
-        original(self, candidates)
+        original(self)
 
-    monkeypatch.setattr(Work, "advance", counting)
+    monkeypatch.setattr(Work, "_next", counting)
     X, y = load_digits(return_X_y=True)
     model = IncrementalRidgeClassifierCV()
+    found = []
     for i in range(len(y)):
         pieces.append(0)
         model.partial_fit(X[i : i + 1], y[i : i + 1])
+        pieces.append(0)
         model.predict(X[i : i + 1])
-    at_once = [count for count in pieces if count > 1]
-    penalties = len(np.unique(model.validation_scores_["penalty"]))
-    # A question waits for the first schedule, and while all ten digits become known at about the
-    # same time; after that pieces come one by one.
-    assert len(at_once) <= 3
-    assert max(pieces[600:]) == 1
-    assert sum(pieces) <= penalties * 3 * (1 + np.log(len(y)) / np.log(RENEW))
+        found.append(model.penalty_)
+    assert max(pieces[::2]) == 1
+    assert sum(pieces[1::2]) == 0
+    changes = np.flatnonzero(np.diff(found))
+    assert 0 < len(changes) <= 2 * np.log(len(y)) / np.log(RENEW)
+    assert sum(pieces) > 20
 
 
 @pytest.mark.slow
 def test_memory_is_bounded() -> None:
     rng = np.random.default_rng(0)
-    model = IncrementalRidgeClassifierCV(holdout_cap=20)
+    model = IncrementalRidgeClassifierCV(witnesses=20)
     sizes = []
     for n in (4000, 40_000):
         y = rng.integers(0, 3, n)
         model.partial_fit(rng.normal(size=(n, 4)) + y[:, None], y)
         model.predict([[0.0] * 4])
         sizes.append(len(pickle.dumps(model)))
-    assert sizes[1] < 1.05 * sizes[0]
+    assert sizes[1] < 1.2 * sizes[0]
 
 
 @pytest.mark.slow
@@ -421,14 +574,37 @@ def test_the_what_if_rule_raises_a_class_seen_a_few_times() -> None:
     assert total[1] > total[0] + 0.04
 
 
-def test_while_one_class_is_known_half_of_what_does_it_no_harm_is_chosen() -> None:
+def test_with_one_class_known_what_is_expected_is_chosen() -> None:
+    """Half the mean squared length of a row around the mean, to the next half decade, and 0.7."""
     X, y = stream(1, n=100, T=1)
-    X, y = np.vstack([X, X[:2] + 5]), [*y, "cup", "cup"]
-    model = IncrementalRidgeClassifierCV().fit(X, y)
-    paper = IncrementalRidgeClassifierCV(rule="paper").fit(X, y)
-    assert paper.recoding_[0] > 0
-    np.testing.assert_allclose(model.recoding_, paper.recoding_ / 2)
-    assert model.penalty_ == paper.penalty_
+    X, y = np.vstack([X, X[:2] + 5]), np.array([*y, "cup", "cup"])
+    for model in (IncrementalRidgeClassifierCV(), IncrementalRidgeClassifierCV(rule="paper")):
+        model.fit(X, y)
+        half = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() / 2
+        assert abs(np.log10(model.penalty_ / half)) <= 0.25
+        assert np.log10(model.penalty_) * 2 == pytest.approx(round(np.log10(model.penalty_) * 2))
+        assert model.recoding_.tolist() == [0.7, 0.7]
+        assert np.isnan(model.validation_scores_["accuracy"]).all()
+
+
+def test_rows_that_are_all_alike_make_weights_of_no_size() -> None:
+    """What rounding makes of their spread is no scale for penalties: weights would be noise."""
+    X, y = np.tile(np.random.default_rng(0).normal(size=5), (24, 1)), list("aab") * 8
+    for cuts in (np.arange(0), np.arange(1, 24)):
+        model = taught_in_parts(IncrementalRidgeClassifierCV(), X, np.array(y), cuts)
+        assert np.abs(model.coef_).max() < 1e-9
+        assert model.penalty_ > 0.1
+
+
+@pytest.mark.usefixtures("keys_by_turn")
+def test_an_all_zero_beginning_tells_nothing_about_the_scale() -> None:
+    X, y = stream(0, n=400)
+    models = [IncrementalRidgeClassifierCV() for _ in range(2)]
+    for model, scale in zip(models, (1.0, 1000.0), strict=True):
+        model.partial_fit(np.zeros((1, 5)), y[:1])
+        assert np.isfinite(model.penalty_)
+        model.partial_fit(scale * X, y)
+    assert models[1].penalty_ == pytest.approx(1e6 * models[0].penalty_)
 
 
 def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
@@ -436,16 +612,25 @@ def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
     for parameters in ({}, {"rule": "paper"}, {"rule": None, "recodings": 0.3}):
         model = IncrementalRidgeClassifierCV(**parameters).fit(X, y)
         scores = model.validation_scores_
-        lengths = {len(column) for column in scores.values()}
-        assert lengths == {10 if "recodings" in parameters else 110}
-        assert np.nanmax(scores["accuracy"]) > 0.85
-        ax = model.plot_validation()
-        assert ax.get_xlabel() == "recoding"
-        assert any("chosen" in text.get_text() for text in ax.get_legend().get_texts())
-        ax.figure.clear()
+        (length,) = {len(column) for column in scores.values()}
+        recodings = 1 if "recodings" in parameters else 11
+        assert length == recodings * len(np.unique(scores["penalty"]))
+        assert length > recodings
+        assert model.penalty_ in scores["penalty"]
+        assert 0.8 < scores["accuracy"].max() <= 1
+        assert (scores["rare"] <= 1).all()
+        assert scores["prior"].min() >= 0
+        axes = model.plot_validation()
+        assert [ax.get_xlabel() for ax in axes] == ["penalty", "recoding"]
+        for ax in axes:
+            said = [text.get_text() for text in ax.get_legend().get_texts()]
+            assert any(text.startswith("chosen") for text in said)
+        votes = [line for line in axes[0].lines if "votes" in str(line.get_label())]
+        assert len(votes[0].get_xdata()) == length // recodings
+        axes[0].figure.clear()
     tiny = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["a", "b"])
     assert np.isnan(tiny.validation_scores_["accuracy"]).all()
-    assert tiny.plot_validation().get_xlabel() == "recoding"
+    assert [ax.get_xlabel() for ax in tiny.plot_validation()] == ["penalty", "recoding"]
 
 
 def test_one_class_and_one_example_are_enough() -> None:

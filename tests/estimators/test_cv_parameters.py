@@ -23,14 +23,16 @@ def again(model: Any, folder: Path) -> Any:
         {"penalties": [1.0]},
         {"penalties": [1e5, 1e9]},
         {"fit_intercept": False},
-        {"holdout_cap": 2},
-        {"validation": "holdout"},
-        {"validation": "progressive"},
+        {"witnesses": 2},
+        {"witnesses": 90},
+        {"min_class_count": 5},
+        {"random_state": 7},
         {"rule": "paper"},
+        {"rule": "what-if"},
     ],
     ids=str,
 )
-@pytest.mark.parametrize("before", [{}, {"validation": "progressive", "rule": "paper"}], ids=str)
+@pytest.mark.parametrize("before", [{}, {"rule": "paper", "class_weight": {}}], ids=str)
 def test_parameters_may_change_in_mid_stream(
     before: dict[str, Any], change: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -46,22 +48,48 @@ def test_parameters_may_change_in_mid_stream(
     model.partial_fit(X[440:], y[440:])
     assert model.n_samples_seen_ == 600
     assert model.penalty_ in model.validation_scores_["penalty"]
-    held = np.unique(model.holdout_[1], return_counts=True)[1]
-    assert held.max(initial=0) <= model.holdout_cap
-    model.plot_validation().figure.clear()
+    held = np.unique(model.witnesses_[1], return_counts=True)[1]
+    assert held.max() <= model.witnesses
+    model.plot_validation()[0].figure.clear()
     np.testing.assert_array_equal(again(model, tmp_path).predict(X), model.predict(X))
     fresh = IncrementalRidgeClassifierCV(**{**before, "penalties": [1.0]}).merge(model)
     assert fresh.n_samples_seen_ == 600
     fresh.predict(X)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recodings": (0.0, 0.5, 1.0)},
+        {"penalties": [1e5, 1e9]},
+        {"fit_intercept": False},
+        {"witnesses": 5},
+        {"min_class_count": 300},
+        {"rule": "paper", "tolerance": 0.1},
+        {"rule": None, "recodings": 0.3},
+    ],
+    ids=str,
+)
+def test_a_choice_is_about_the_parameters_as_they_are(change: dict[str, Any]) -> None:
+    """Whatever was chosen before with others is forgotten at the next question."""
+    X, y = blobs()
+    model = IncrementalRidgeClassifierCV().fit(X, y)
+    model.predict(X)
+    model.set_params(**change)
+    fresh = IncrementalRidgeClassifierCV(**change).fit(X, y)
+    assert model.penalty_ == fresh.penalty_
+    np.testing.assert_allclose(model.recoding_, fresh.recoding_)
+    for name, column in model.validation_scores_.items():
+        np.testing.assert_allclose(column, fresh.validation_scores_[name])
+
+
 def test_a_seed_changed_in_mid_stream_counts_before_and_after_saving(tmp_path: Path) -> None:
     X, y = blobs()
-    one = IncrementalRidgeClassifierCV(holdout_cap=3).partial_fit(X[:300], y[:300])
+    one = IncrementalRidgeClassifierCV(witnesses=3).partial_fit(X[:300], y[:300])
     other = again(one, tmp_path)
     for model in (one, other):
         model.set_params(random_state=5).partial_fit(X[300:], y[300:])
-    for held, same in zip(one.holdout_, other.holdout_, strict=True):
+    for held, same in zip(one.witnesses_, other.witnesses_, strict=True):
         np.testing.assert_array_equal(held, same)
     np.testing.assert_array_equal(one.class_count_, other.class_count_)
 

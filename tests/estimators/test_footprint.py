@@ -7,22 +7,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 
 pytestmark = pytest.mark.slow
 
 WIDTH, CLASSES = 32, 5
 
 
-def held_bytes(thing: Any) -> int:
-    """Bytes of all arrays reachable from a model."""
+def held_bytes(thing: Any, counted: set[int] | None = None) -> int:
+    """Bytes of all arrays reachable from a model, each counted once."""
+    counted = set() if counted is None else counted
+    if id(thing) in counted:
+        return 0
+    counted.add(id(thing))
     if isinstance(thing, np.ndarray):
         return thing.nbytes
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    elif hasattr(thing, "__dict__") and type(thing).__module__.startswith("newfound"):
+        thing = list(vars(thing).values())
     if isinstance(thing, list | tuple):
-        return sum(map(held_bytes, thing))
-    if hasattr(thing, "__dict__") and type(thing).__module__.startswith("newfound"):
-        kept = {name: value for name, value in vars(thing).items() if name != "sums"}
-        return sum(map(held_bytes, kept.values()))
+        return sum(held_bytes(each, counted) for each in thing)
     return 0
 
 
@@ -59,3 +64,19 @@ def test_rows_one_at_a_time_hold_no_more_either() -> None:
             model.partial_fit(rng.normal(size=(1, WIDTH)), [int(rng.integers(CLASSES))])
         sizes.append(held_bytes(model))
     assert sizes[0] == sizes[1] == sizes[2]
+
+
+def test_choosing_holds_one_inverse_and_a_few_rows_more() -> None:
+    """Beside the sums, and beside what a fixed penalty takes: copies of rows, and a table."""
+    rng = np.random.default_rng(0)
+    plain, choosing = IncrementalRidgeClassifier(), IncrementalRidgeClassifierCV(witnesses=10)
+    sizes = []
+    for n in (3000, 30_000):
+        y = rng.integers(CLASSES, size=n)
+        X = rng.normal(size=(n, WIDTH)) + np.eye(CLASSES, WIDTH)[y]
+        for model in (plain, choosing):
+            model.partial_fit(X, y).predict(X[:1])
+        sizes.append(held_bytes(choosing.reconsider()) - held_bytes(plain))
+        assert len(choosing.witnesses_[0]) == 10 * CLASSES
+    assert 0 < sizes[0] - 8 * 10 * CLASSES * WIDTH < 2 * 8 * WIDTH**2
+    assert sizes[1] <= 1.2 * sizes[0]  # a rung or two more in the table

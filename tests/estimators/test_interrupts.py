@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.solvers.grid import Candidates
+from newfound.selection.selector import Selector
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.sums import Sums
 from tests.streams import derived_anew
 
@@ -17,7 +19,8 @@ VARIANTS: list[Any] = [
     IncrementalRidgeClassifier,
     IncrementalRidgeClassifierCV,
     lambda: IncrementalRidgeClassifier(class_weight="balanced"),
-    lambda: IncrementalRidgeClassifierCV(class_weight={}, holdout_cap=3),
+    lambda: IncrementalRidgeClassifierCV(class_weight={}, witnesses=3),
+    lambda: IncrementalRidgeClassifierCV(class_weight="balanced", min_class_count=9),
 ]
 
 
@@ -40,6 +43,12 @@ def assert_whole(model: Any, expected: dict[str, int]) -> None:
     assert dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)) == expected
     anew = derived_anew(model)
     np.testing.assert_allclose(model.decision_function(X), anew.decision_function(X), atol=1e-8)
+    if isinstance(model, IncrementalRidgeClassifierCV):
+        rows, labels = model.witnesses_
+        held, known = counts(labels), set(map(tuple, X))
+        assert all(held[label] <= min(number, 40) for label, number in expected.items())
+        assert set(held) == set(expected)
+        assert known.issuperset(map(tuple, rows))
     model.partial_fit(X[:1], Y[:1]).predict(X)
 
 
@@ -68,10 +77,32 @@ def test_rows_are_forgotten_whole_or_not_at_all(
 ) -> None:
     model = make().fit(X, Y)
     model.predict(X)
-    interrupt_after(monkeypatch, Candidates, method)
+    for kind in (RecursiveSolver, RebalancedSolver):
+        interrupt_after(monkeypatch, kind, method)
     with pytest.raises(KeyboardInterrupt):
         model.forget(X[:60], Y[:60])
     assert_whole(model, counts(Y[60:]))
+
+
+@pytest.mark.parametrize("make", VARIANTS)
+@pytest.mark.parametrize("size", [1, 20])
+def test_rows_are_learned_whole_or_not_at_all(
+    make: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums and witnesses as one; votes may be lost, but nothing else."""
+    for kind, name in ((Sums, "add"), (Selector, "plan"), (Selector, "follow")):
+        model = make().fit(X[:120], Y[:120])
+        model.predict(X)
+        with monkeypatch.context() as patch:
+            interrupt_after(patch, kind, name)
+            is_plain = type(model) is IncrementalRidgeClassifier
+            if is_plain and kind is Selector:
+                continue
+            with pytest.raises(KeyboardInterrupt):
+                model.partial_fit(X[120 : 120 + size], Y[120 : 120 + size])
+        whole = model.n_samples_seen_
+        assert whole in (120, 120 + size)
+        assert_whole(model, counts(Y[:whole]))
 
 
 @pytest.mark.parametrize("make", VARIANTS[2:])

@@ -43,10 +43,10 @@ def test_sums_per_class_cannot_be_made_of_sums_that_are_not(kind: Any) -> None:
     assert two.merge(one).n_samples_seen_ == 40
 
 
-def test_a_class_may_be_announced_with_a_row_that_is_held_back() -> None:
-    model = IncrementalRidgeClassifierCV(holdout_every=2).fit(X[:1], ["a"])
+def test_a_class_may_be_announced_by_a_model_that_chooses() -> None:
+    model = IncrementalRidgeClassifierCV().fit(X[:1], ["a"])
     model.partial_fit(X[1:2], ["a"], classes=["a", "b"])
-    assert model.holdout_[1].tolist() == ["a"]
+    assert model.witnesses_[1].tolist() == ["a", "a"]
     assert model.classes_.tolist() == ["a", "b"]
     assert model.predict(X).tolist() == ["a"] * 20
     assert model.partial_fit(X[2:3], ["b"]).class_count_.tolist() == [2, 1]

@@ -214,7 +214,7 @@ def test_a_recogniser_forgets_the_image_also_where_warnings_are_errors() -> None
 
 
 def test_both_estimators_say_so() -> None:
-    model = IncrementalRidgeClassifierCV(penalties=[1.0, 10.0], holdout_every=1000)
+    model = IncrementalRidgeClassifierCV(penalties=[1.0, 10.0])
     _, forget, _ = outlier_of(1e8, 100, model)
     with pytest.warns(UserWarning, match="fit anew"):
         forget()

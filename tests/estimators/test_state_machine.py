@@ -137,17 +137,30 @@ class Lessons(RuleBasedStateMachine):
         assert self.model.classes_.tolist() == sorted(counts)
         assert self.model.class_count_.tolist() == [counts[label] for label in sorted(counts)]
         assert self.model.n_samples_seen_ == len(self.taught)
+        if isinstance(self.model, IncrementalRidgeClassifierCV):
+            self.witnesses_are_some_of_the_list()
         expected = self.expected()
         limit = 1e-7 if self.dtype is np.float64 else 1e-3
         np.testing.assert_allclose(self.model.scores(QUESTIONS), expected, rtol=limit, atol=limit)
 
-    def expected(self) -> NDArray[np.float64]:
-        """Scores of the questions from the list, less what is held out; classes sorted."""
-        rows, of = self.model.holdout_
+    def witnesses_are_some_of_the_list(self) -> None:
+        rows, of = self.model.witnesses_
         held = Counter(zip(map(tuple, rows.tolist()), of.tolist(), strict=True))
-        learned = Counter(self.taught) - held
-        assert learned.total() + held.total() == len(self.taught)
-        X, y = self.rows_and_labels(list(learned.elements()))
+        assert held <= Counter(self.taught)
+        assert max(Counter(of.tolist()).values(), default=0) <= self.model.witnesses
+
+    @precondition(lambda self: self.taught)
+    @rule()
+    def reconsider(self) -> None:
+        """What is chosen then is what the same rows and witnesses choose anywhere."""
+        if isinstance(self.model, IncrementalRidgeClassifierCV):
+            twin = reloaded(self.model.reconsider()).reconsider()
+            assert twin.penalty_ == self.model.penalty_
+            np.testing.assert_allclose(twin.recoding_, self.model.recoding_)
+
+    def expected(self) -> NDArray[np.float64]:
+        """Scores of the questions from the list; classes sorted."""
+        X, y = self.rows_and_labels(self.taught)
         labels = self.model.sums_.labels  # in order of arrival
         targets, weights = oracles.one_hot(y, labels), np.ones(len(y))
         if self.start.class_weight == "balanced":
@@ -177,17 +190,29 @@ class PerClass(Lessons):
 
 class Choosing(Lessons):
     start = IncrementalRidgeClassifierCV(
-        [0.5, 5.0], [0.0, 0.5, 1.0], holdout_every=3, holdout_cap=4, min_class_count=6
+        [0.5, 5.0], [0.0, 0.5, 1.0], witnesses=4, min_class_count=6
     )
 
 
 class ChoosingPerClass(Lessons):
     start = IncrementalRidgeClassifierCV(
-        [0.5, 5.0], [0.0, 1.0], rule="paper", holdout_every=2, min_class_count=6, class_weight={}
+        [0.5, 5.0], [0.0, 1.0], rule="paper", min_class_count=6, class_weight={}
     )
 
 
+class ChoosingFromMany(Lessons):
+    start = IncrementalRidgeClassifierCV(witnesses=3, min_class_count=4)
+
+
 BOUNDED = settings(max_examples=10, stateful_step_count=20)
-for machine in (Lessons, InSinglePrecision, Balanced, PerClass, Choosing, ChoosingPerClass):
+for machine in (
+    Lessons,
+    InSinglePrecision,
+    Balanced,
+    PerClass,
+    Choosing,
+    ChoosingPerClass,
+    ChoosingFromMany,
+):
     machine.TestCase.settings = BOUNDED
     globals()[f"Test{machine.__name__}"] = machine.TestCase

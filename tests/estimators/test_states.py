@@ -74,7 +74,7 @@ def test_whatever_fails_in_restoring_leaves_the_model(kind: Any, tmp_path: Path)
 
 def test_a_choice_without_its_selection_is_refused() -> None:
     model = IncrementalRidgeClassifierCV().fit(X, Y)
-    with pytest.raises(InputError, match="held_rows"):
+    with pytest.raises(InputError, match="what its selection kept does not fit together"):
         model.restore(model.to_state()._replace(more={}))
 
 

@@ -1,4 +1,4 @@
-"""What a choice rests on: rows still held back, penalties still there, enough that is known."""
+"""What a choice rests on: rows that are still learned, penalties still there, enough known."""
 
 import warnings
 
@@ -8,7 +8,7 @@ from newfound import IncrementalRidgeClassifierCV
 from tests.streams import blobs
 
 
-def test_a_schedule_is_about_the_penalties_it_was_made_for() -> None:
+def test_votes_are_about_the_penalties_they_were_called_for() -> None:
     X, y = blobs()
     model = IncrementalRidgeClassifierCV(penalties=[1e-3, 1.0]).fit(X, y)
     model.predict(X)
@@ -20,13 +20,15 @@ def test_a_schedule_is_about_the_penalties_it_was_made_for() -> None:
         np.testing.assert_allclose(ours, theirs)
 
 
-def test_nothing_is_said_of_what_ifs_once_too_little_is_known() -> None:
+def test_nobody_votes_once_too_little_is_known() -> None:
     X, y = blobs()
     model = IncrementalRidgeClassifierCV().fit(X, y)
-    assert np.isfinite(model.validation_scores_["what_if"]).all()
+    assert np.isfinite(model.validation_scores_["accuracy"]).all()
     few = np.flatnonzero(y > 0)
     model.forget(X[few], y[few])
-    assert np.isnan(model.validation_scores_["what_if"]).all()
+    assert np.isnan(model.validation_scores_["accuracy"]).all()
+    assert np.isnan(model.validation_scores_["rare"]).all()
+    assert model.recoding_.tolist() == [0.7]
 
 
 def test_every_class_may_be_well_known_from_its_first_example() -> None:
@@ -34,19 +36,20 @@ def test_every_class_may_be_well_known_from_its_first_example() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = IncrementalRidgeClassifierCV(min_class_count=1).fit(X, y)
-        assert np.isfinite(model.validation_scores_["what_if"]).all()
+        assert np.isfinite(model.validation_scores_["accuracy"]).all()
+        for n in range(1, 12):
+            IncrementalRidgeClassifierCV(min_class_count=1).fit(X[:n], y[:n]).predict(X)
 
 
-def test_rows_forgotten_judge_no_further() -> None:
+def test_rows_forgotten_vote_no_further() -> None:
     X, y = blobs()
-    model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
-    model.predict(X)
-    model.partial_fit(X[200:], y[200:])
-    # Work that is not finished is in no file and in no answer: only here is it to be seen.
-    begun = model._selector.work  # noqa: SLF001
-    assert begun is not None
-    model.forget(X[:1], y[:1])
-    work = model._selector.work  # noqa: SLF001
-    assert work is not None
-    assert work is not begun
-    assert not (work.voters == X[0]).all(axis=1).any()
+    model = IncrementalRidgeClassifierCV(witnesses=600).fit(X, y)
+    model.forget(X[:100], y[:100])
+    rows, _ = model.witnesses_
+    assert len(rows) == 500
+    assert not any((row == rows).all(axis=1).any() for row in X[:100])
+    fresh = IncrementalRidgeClassifierCV(witnesses=600, rule="paper").fit(X[100:], y[100:])
+    model.set_params(rule="paper")
+    np.testing.assert_allclose(
+        model.validation_scores_["accuracy"], fresh.validation_scores_["accuracy"]
+    )

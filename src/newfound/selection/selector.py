@@ -90,9 +90,9 @@ class Plan(NamedTuple):
     """What becomes of rows that are about to be learned."""
 
     witnesses: Witnesses  # once they are
-    called: "Work | Findings | None"  # votes that were called for in their midst
+    first: int  # how many of them go to votes that are under way
+    called: "tuple[Work | Findings, ...]"  # votes that were called for in their midst, in turn
     is_due: bool  # whether votes are to be called for after the last of them
-    after: int  # how many of them come after the votes were called for
 
 
 class Selector:
@@ -117,21 +117,23 @@ class Selector:
         """Take over what was found; drop votes that are under way."""
         self.findings, self.work, self.forgotten = findings, None, 0.0
 
-    def point(self, before: int, after: int) -> int | None:
-        """Return at which number of examples votes are to be called for, if there is one.
+    def points(self, before: int, after: int) -> list[int]:
+        """Return at which numbers of examples votes are to be called for.
 
         That is where examples have doubled once more since the last time, or the first, after
         `before` and up to `after`.
 
         >>> selector = Selector(Witnesses(seed=0))
-        >>> selector.point(0, 100), selector.point(64, 100), selector.point(64, 128)
-        (64, None, 128)
+        >>> selector.points(0, 9), selector.points(64, 100), selector.points(64, 128)
+        ([1, 2, 4, 8], [], [128])
         """
         latest = self.work or self.findings
-        base = latest.total if latest is not None else 1
-        while base * RENEW <= after:
-            base *= RENEW
-        return base if before < base <= after else None
+        point, found = latest.total if latest is not None else 1, []
+        while point <= after:
+            if point > before:
+                found.append(point)
+            point *= RENEW
+        return found
 
     def call(
         self, sums: Sums, witnesses: Witnesses, settings: SelectionSettings
@@ -165,25 +167,33 @@ class Selector:
         Changes nothing. Votes are called for at the same number of examples however these come,
         be it in the midst of a batch.
         """
-        before, y, cap = sums.total, labels[index], settings.witnesses
+        y, cap, end = labels[index], settings.witnesses, len(X)
         witnesses = Witnesses(settings.random_state, self.witnesses.samples)
-        point = None if put_off else self.point(before, before + len(X))
-        early, called = 0 if point is None else point - before, None
-        if early:
-            witnesses = witnesses.after(X[:early], y[:early], cap)
-        if 0 < early < len(X):
-            sums = copy.deepcopy(sums)
-            sums.add(X[:early], index[:early], labels)
-            called = self.call(sums, witnesses, settings)
-        if early < len(X):
-            witnesses = witnesses.after(X[early:], y[early:], cap)
-        return Plan(witnesses, called, early == len(X), len(X) - early)
+        called: list[Work | Findings] = []
+        points = [] if put_off else self.points(sums.total, sums.total + len(X))
+        # From the last on: what was found there is all that counts, unless it does not count yet.
+        for early in (point - sums.total for point in reversed(points)):
+            if early < len(X):
+                then = copy.deepcopy(sums)
+                then.add(X[:early], index[:early], labels)
+                votes = self.call(then, witnesses.after(X[:early], y[:early], cap), settings)
+                called.insert(0, votes)
+                if isinstance(votes, Work):
+                    votes.advance(end - early)
+                if isinstance(votes, Findings) or votes.counts:
+                    end = 0
+                    break
+            end = early
+        is_due = points[-1:] == [sums.total + len(X)]
+        return Plan(witnesses.after(X, y, cap), end, tuple(called), is_due)
 
     def follow(self, plan: Plan, sums: Sums, settings: SelectionSettings) -> None:
         """Go on with votes, once the rows of a plan are in the sums."""
-        called = self.call(sums, self.witnesses, settings) if plan.is_due else plan.called
-        self._take_up(called)
-        self._advance(plan.after)
+        self._advance(plan.first)
+        for called in plan.called:
+            self._take_up(called)
+        if plan.is_due:
+            self._take_up(self.call(sums, self.witnesses, settings))
 
     def note_forgotten(self, X: Rows, sums: Sums, settings: SelectionSettings) -> None:
         """Call for votes anew if rows `X` (m, d), no longer in the sums, mattered much to them."""
@@ -198,10 +208,11 @@ class Selector:
         elif self.forgotten >= FORGOTTEN:
             self._take_up(self.call(sums, self.witnesses, settings))
 
-    def _take_up(self, called: Work | Findings | None) -> None:
+    def _take_up(self, called: Work | Findings) -> None:
         if isinstance(called, Work):
             self.work, self.forgotten = called, 0.0
-        elif called is not None:
+            self._advance(0)
+        else:
             self.adopt(called)
 
     def _advance(self, rows: int) -> None:
@@ -224,8 +235,7 @@ def spread_of(sums: Sums, fit_intercept: bool) -> float:
     (1.0, 5.0)
     """
     squares = sums.trace / sums.total
-    if not fit_intercept:
-        return squares
-    mean = sums.cross.sum(axis=1) / sums.total
+    mean = sums.cross.sum(axis=1) / sums.total * fit_intercept
     spread = float(squares - mean @ mean)
-    return spread if spread > ALL_ALIKE * squares else squares
+    # Digits behind the twelfth tell how rows were added up, and where in memory.
+    return float(f"{spread if spread > ALL_ALIKE * squares else squares:.12g}")

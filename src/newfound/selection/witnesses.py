@@ -132,7 +132,8 @@ class Witnesses:
 
     def _keys(self, rows: Rows, turn: int) -> list[int]:
         """Return a key for each of the rows (m, d) of a class, the first of which is its `turn`."""
-        bits = np.ascontiguousarray(rows).view(f"u{rows.itemsize}")
+        # The same for the same numbers, in whatever precision they come.
+        bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.uint64)
         mixed = np.bitwise_xor.reduce(bits, axis=1).tolist()
         return [
             _scattered(_scattered(bits + self.seed) + i * _STEP)

@@ -11,6 +11,7 @@ versions were made the same way, with PYTHONPATH at a checkout of that commit:
     first      9fa47c7^  format 1, nothing about extractors, no peaks
     510def3    510def3   format 1, no peaks
     peaks      8713cce   format 1, with peaks
+    witnesses  issue 13  format 2, with witnesses instead of rows held back
 """
 
 import json
@@ -106,7 +107,7 @@ def named_features(path: Path) -> None:
 
 @case
 def chosen(path: Path) -> None:
-    """Chooses in the stream: rows held out, and a schedule of what-ifs."""
+    """Chooses in the stream: rows held out, and a schedule of what-ifs; or witnesses and votes."""
     model = newfound.IncrementalRidgeClassifierCV(penalties=[0.1, 10.0], recodings=(0.0, 0.5, 1.0))
     y = ["mug", "cup", "jug"] * 40 + ["bowl"] * 4
     model.fit(rows(y, 11), y)
@@ -116,13 +117,41 @@ def chosen(path: Path) -> None:
 
 @case
 def chosen_progressively(path: Path) -> None:
+    only_then: dict[str, Any] = {"validation": "progressive"}
     model = newfound.IncrementalRidgeClassifierCV(
-        [0.1, 10.0], (0.0, 1.0), rule="paper", validation="progressive", class_weight={}
+        [0.1, 10.0], (0.0, 1.0), rule="paper", class_weight={}, **only_then
     )
     y = ["mug", "cup"] * 30 + ["bowl"] * 4
     for part in np.array_split(np.arange(len(y)), 4):
         model.partial_fit(rows(y, 13)[part], [y[i] for i in part])
     model.predict(QUESTIONS)
+    model.save(path)
+
+
+@case
+def chosen_by_the_paper(path: Path) -> None:
+    """More examples than witnesses, in single precision, some forgotten."""
+    model = newfound.IncrementalRidgeClassifierCV(
+        [0.1, 10.0], (0.0, 1.0), rule="paper", witnesses=5, class_weight={}, min_class_count=6
+    )
+    y = ["mug", "cup"] * 30 + ["bowl"] * 4
+    X = rows(y, 15).astype(np.float32)
+    model.fit(X, y).forget(X[:3], y[:3]).save(path)
+
+
+@case
+def chosen_without_votes(path: Path) -> None:
+    model = newfound.IncrementalRidgeClassifierCV(witnesses=4)
+    model.fit(rows(["mug", "cup", "mug"], 16), ["mug", "cup", "mug"]).save(path)
+
+
+@case
+def while_votes_are_cast(path: Path) -> None:
+    """Votes were called for at 64 examples, and do not count yet at 66."""
+    model = newfound.IncrementalRidgeClassifierCV(witnesses=8, min_class_count=6)
+    y = ["mug", "cup", "jug"] * 22
+    for row, label in zip(rows(y, 17), y, strict=True):
+        model.partial_fit(row[None], [label])
     model.save(path)
 
 
@@ -187,7 +216,7 @@ def main(folder: Path) -> None:
         path = folder / f"{name}.model"
         try:
             make(path)
-        except (AttributeError, ImportError) as why:  # versions that cannot do this yet
+        except (AttributeError, ImportError, TypeError) as why:  # versions that cannot do this yet
             print(f"{name}: {why}", file=sys.stderr)
             continue
         expected[name] = answers(newfound.load(path))

@@ -1,0 +1,247 @@
+"""Who votes on what: the accuracies of a panel, beside models taught for each of its votes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from newfound.engine.engine import Engine
+from newfound.heads.recoding import recoding_factors
+from newfound.selection import panel as panels
+from newfound.selection.panel import Panel, Snapshot, accuracies, known_classes
+from newfound.solvers.settings import SelectionSettings, checked_selection_settings
+from tests import oracles
+
+WIDTH, PENALTY, RECODINGS = 5, 4.0, (0.0, 0.5, 1.0)
+COUNTS = [40, 50, 45, 60, 3]  # the last is rare
+
+
+def settings(**changes: Any) -> SelectionSettings:
+    given: dict[str, Any] = {
+        "penalties": [0.4, PENALTY, 40.0],
+        "recodings": RECODINGS,
+        "rule": "paper",
+        "witnesses": 12,
+        "min_class_count": 10,
+        "tolerance": 0.0,
+        "class_weight": None,
+        "fit_intercept": True,
+        "random_state": 0,
+    }
+    return checked_selection_settings(**(given | changes))
+
+
+def rows(seed: int, counts: Any = COUNTS) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    means = 0.6 * np.random.default_rng(99).normal(size=(len(counts), WIDTH))
+    y = rng.permutation(np.repeat(np.arange(len(counts)), counts))
+    return means[y] + rng.normal(size=(len(y), WIDTH)), y
+
+
+def taught(X: Any, y: Any, chosen: SelectionSettings) -> Engine:
+    engine = Engine.blank(X.shape[1], chosen)
+    engine.fit(X, *engine.sums.locate(y))
+    return engine
+
+
+def panel_of(engine: Engine, what_if: bool) -> Panel:
+    assert engine.selector is not None
+    assert isinstance(engine.settings, SelectionSettings)
+    sums, witnesses = engine.sums, engine.selector.witnesses
+    snapshot = Snapshot(
+        engine.solver.equations(),
+        sums.labels,
+        sums.counts,
+        witnesses,
+        engine.settings.fit_intercept,
+    )
+    known = known_classes(sums.labels, sums.counts, witnesses, engine.settings.min_class_count)
+    return Panel(snapshot, known, what_if)
+
+
+def places_of(voters: Any, X: Any) -> Any:
+    """Where rows that were taught are among all."""
+    return np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in voters])
+
+
+def refitted_accuracies(
+    engine: Engine, X: Any, y: Any, penalty: float, weights: Any
+) -> NDArray[np.float64]:
+    """Accuracy of known classes by recoding; every witness by a model taught all other rows."""
+    chosen = engine.settings
+    assert isinstance(chosen, SelectionSettings)
+    voters, of = engine.witnesses
+    labels = np.unique(y)
+    masses = np.array([weights[y == t].sum() for t in labels])
+    known = [t for t in labels if np.sum(y == t) >= chosen.min_class_count]
+    right: dict[Any, list[Any]] = {t: [] for t in known}
+    for place, label in zip(places_of(voters, X), of, strict=True):
+        keep = np.arange(len(y)) != place
+        if label in right:
+            targets = oracles.one_hot(y[keep], labels)
+            W, b = oracles.ridge(X[keep], targets, penalty, chosen.fit_intercept, weights[keep])
+            scores = X[place] @ W + b
+            right[label].append(
+                [labels[(scores * oracles.recode(masses, a)).argmax()] == label for a in RECODINGS]
+            )
+    by_class: NDArray[np.float64] = np.array([np.mean(each, axis=0) for each in right.values()])
+    found: NDArray[np.float64] = by_class.mean(axis=0)
+    return found
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("class_weight", [None, {0: 3.0, 4: 0.2}, "balanced"], ids=str)
+@pytest.mark.parametrize("history", ["fit", "forgotten", "merged"])
+def test_votes_are_those_of_models_taught_all_but_the_witness(
+    intercept: bool, class_weight: Any, history: str
+) -> None:
+    """Every row is part of the sums; yet each witness is asked of one that never saw it."""
+    chosen = settings(class_weight=class_weight, fit_intercept=intercept)
+    X, y = rows(1)
+    engine = taught(X, y, chosen)
+    if history == "forgotten":
+        index, _ = engine.sums.locate(y[:60])
+        engine.forget(X[:60], index)
+        X, y = X[60:], y[60:]
+        engine.reconsider()
+    elif history == "merged":
+        more, labels = rows(2)
+        engine = engine.merged(taught(more, labels, chosen))
+        X, y = np.concatenate([X, more]), np.concatenate([y, labels])
+    weights = np.ones(len(y))
+    if class_weight == "balanced":
+        weights = oracles.balanced_weights(y)
+    elif class_weight is not None:
+        weights = np.array([class_weight.get(label, 1.0) for label in y.tolist()])
+    found = engine.findings
+    assert found.voters == np.sum(engine.witnesses[1] < 4) > 30
+    assert found.penalties.tolist() == [0.4, PENALTY, 40.0]
+    for table, penalty in zip(found.table[0], found.penalties, strict=True):
+        expected = refitted_accuracies(engine, X, y, penalty, weights)
+        np.testing.assert_allclose(table, expected, atol=1e-12)
+
+
+def test_a_class_announced_but_not_taught_gets_no_vote() -> None:
+    X, y = rows(1)
+    engine, announced = taught(X, y, settings()), Engine.blank(WIDTH, settings())
+    everything = np.concatenate([[9], y])
+    index, labels = announced.sums.locate(everything)
+    announced.fit(X, index[1:], labels)
+    assert announced.sums.n_classes == 6
+    np.testing.assert_allclose(announced.findings.table, engine.findings.table)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("class_weight", [None, {0: 3.0, 4: 0.2}], ids=str)
+def test_what_if_votes_equal_those_worked_out_the_long_way(
+    intercept: bool, class_weight: Any
+) -> None:
+    X, y = rows(3)
+    chosen = settings(class_weight=class_weight, fit_intercept=intercept)
+    engine = taught(X, y, chosen)
+    panel = panel_of(engine, what_if=True)
+    labels = engine.sums.labels
+    classes = labels[panel.classes]
+    assert classes.tolist() == [0, 1, 2, 3]
+    weights = np.array([(class_weight or {}).get(t, 1.0) for t in range(5)])
+    full = (np.bincount(y) * weights)[classes]
+    basis = panel.basis(panel.snapshot.factor(PENALTY))
+    assert engine.selector is not None
+    samples = engine.selector.witnesses.samples
+    for rung in panel.ladder:
+        found, rare_found = panel.accuracies(basis, rung, np.array(RECODINGS))
+        expected, expected_rare = [], []
+        for scene in panel.scenes:
+            rare = [c for c in scene.tolist() if np.sum(y == classes[c]) > rung]
+            masses, few = full.copy(), {}
+            for c in rare:
+                masses[c] = rung * weights[classes[c]]
+                if rung <= 6:  # of twelve witnesses, six play the few that were taught
+                    few[c] = np.array(samples[classes[c]].rows[: int(rung)])
+            factors = np.array([recoding_factors(masses, a) for a in RECODINGS])
+            hits = []
+            for c, label in enumerate(classes.tolist()):
+                voters = samples[label].rows[int(rung) if c in few else 0 :]
+                scores = [
+                    oracles.pretended_without(
+                        X, y, weights, PENALTY, intercept, classes, masses, few, int(place)
+                    )
+                    for place in places_of(voters, X)
+                ]
+                hits.append([((s * factors).argmax(axis=1) == c) for s in scores])
+            by_class = np.array([np.mean(each, axis=0) for each in hits])
+            expected.append(by_class.mean(axis=0))
+            expected_rare.append(by_class[rare or slice(None)].mean(axis=0))
+        np.testing.assert_allclose(found, np.mean(expected, axis=0), atol=1e-12)
+        np.testing.assert_allclose(rare_found, np.mean(expected_rare, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_known", [2, 5, 10, 30])
+@pytest.mark.parametrize("n_rare", [0, 3, 30])
+def test_each_known_class_plays_a_rare_one_about_as_often(n_known: int, n_rare: int) -> None:
+    X, y = rows(0, [20] * n_known + [1] * n_rare)
+    times = np.zeros(n_known)
+    for seed in range(10):
+        panel = panel_of(taught(X, y, settings(random_state=seed)), what_if=True)
+        assert all(0 < len(scene) <= max(1, n_known // 2) for scene in panel.scenes)
+        now = np.bincount(np.concatenate(panel.scenes), minlength=n_known)
+        # Two, where a class is drawn twice for the same scene.
+        assert now.max() - now.min() <= 2
+        times += now
+    assert times.max() <= 1.6 * times.mean()
+    assert times.min() >= 0.4 * times.mean()
+
+
+def test_many_classes_are_sampled_and_each_is_as_likely_to_be() -> None:
+    """No number of classes makes a piece of work longer."""
+    counts = [6] * (3 * panels.MOST_CLASSES)
+    X, y = rows(0, counts)
+    times = np.zeros(len(counts))
+    for seed in range(30):
+        engine = taught(X, y, settings(random_state=seed, min_class_count=200))
+        engine.configure(settings(random_state=seed, min_class_count=5))
+        panel = panel_of(engine, what_if=True)
+        assert len(panel.classes) == panels.MOST_CLASSES
+        assert panel.n_voters <= max(panels.VOTERS, panels.FEWEST_OF_A_CLASS * panels.MOST_CLASSES)
+        assert len(np.unique(panel.of_class)) == panels.MOST_CLASSES
+        times[panel.classes] += 1
+    # Binomial, 30 draws with probability 1/3: a standard deviation is 2.6.
+    assert abs(times - 10).max() < 6 * 2.6
+    assert times.min() > 0
+
+
+def test_rows_that_play_the_few_taught_do_not_vote_and_others_do() -> None:
+    """Otherwise a model would be asked of a row that it was taught."""
+    X, y = rows(0)
+    engine = taught(X, y, settings(rule="what-if"))
+    panel = panel_of(engine, what_if=True)
+    for (rung, place), _ in panel.few.items():
+        own = panel.of_class == place
+        assert (own & (panel.ranks >= rung)).sum() == 12 - rung
+        assert rung <= 6
+
+
+def test_accuracies_are_counted_class_by_class() -> None:
+    rng = np.random.default_rng(0)
+    scores, truth = rng.normal(size=(4, 50)), rng.integers(3, size=50)
+    factors = rng.uniform(0.5, 2, size=(6, 4))
+    found = accuracies(scores, truth, factors)
+    for a, factor in enumerate(factors):
+        said = (scores * factor[:, None]).argmax(axis=0)
+        for t in range(3):
+            assert found[a, t] == pytest.approx(np.mean(said[truth == t] == t))
+    assert (found[:, 3] == 0).all()
+
+
+def test_classes_known_are_those_with_examples_and_witnesses() -> None:
+    X, y = rows(0)
+    engine = taught(X, y, settings())
+    assert engine.selector is not None
+    labels, counts = engine.sums.labels, engine.sums.counts
+    witnesses = engine.selector.witnesses
+    known = known_classes(labels, counts, witnesses, 10)
+    assert sorted(labels[known]) == [0, 1, 2, 3]
+    assert not len(known_classes(labels, counts, witnesses, 1000))
+    assert sorted(labels[known_classes(labels, counts, witnesses.capped(1), 10)]) == []
+    assert sorted(labels[known_classes(labels, counts, witnesses.only([0, 1]), 10)]) == [0, 1]

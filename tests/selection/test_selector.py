@@ -1,0 +1,316 @@
+"""The selector: votes in pieces, at the same moments however a stream is cut or asked."""
+
+import copy
+import pickle
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from newfound.engine.engine import Engine
+from newfound.selection.findings import Findings, without_votes
+from newfound.selection.selector import Selector, Work, spread_of
+from newfound.selection.witnesses import Witnesses
+from newfound.solvers.settings import SelectionSettings, checked_selection_settings
+from newfound.sums.sums import Sums
+
+N = 300
+
+
+def chosen(**changes: Any) -> SelectionSettings:
+    given_: dict[str, Any] = {
+        "penalties": "auto",
+        "recodings": (0.0, 0.5, 1.0),
+        "rule": "what-if",
+        "witnesses": 10,
+        "min_class_count": 8,
+        "tolerance": 0.0,
+        "class_weight": None,
+        "fit_intercept": True,
+        "random_state": 0,
+    }
+    return checked_selection_settings(**(given_ | changes))
+
+
+SETTINGS = [
+    chosen(),
+    chosen(rule="paper", penalties=[0.1, 1.0, 10.0]),
+    chosen(rule=None, recodings=0.5, fit_intercept=False),
+    chosen(class_weight={2: 3.0}, witnesses=3),
+    chosen(class_weight="balanced"),
+]
+
+
+def stream(seed: int = 0, n: int = N) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.choice(4, n, p=[0.4, 0.3, 0.25, 0.05])
+    return rng.normal(size=(n, 5)) + 1.5 * np.eye(4, 5)[y], y
+
+
+def learn(engine: Engine, X: Any, y: Any, put_off: bool = False) -> Engine:
+    if len(X):
+        engine.learn(X, *engine.sums.locate(y), put_off=put_off)
+    return engine
+
+
+def selector_of(engine: Engine) -> Selector:
+    assert engine.selector is not None
+    return engine.selector
+
+
+def ask(engine: Engine, how: str) -> Engine:
+    """Something that must not matter."""
+    if how == "weights":
+        _ = engine.solver.weights
+    elif how == "choice":
+        _ = engine.penalty, engine.recoding
+    elif how == "work finished":
+        work = selector_of(engine).work
+        if work is not None:
+            work.finish()
+    elif how == "copied":
+        return copy.deepcopy(engine)
+    elif how == "pickled":
+        restored: Engine = pickle.loads(pickle.dumps(engine))
+        return restored
+    return engine
+
+
+def assert_same_findings(one: Findings | None, other: Findings | None) -> None:
+    assert (one is None) == (other is None)
+    for name, value in (one._asdict() if one is not None else {}).items():
+        if name == "settings":
+            assert value == getattr(other, name)
+        else:
+            np.testing.assert_allclose(value, getattr(other, name), atol=1e-9, err_msg=name)
+
+
+def assert_same_choice(one: Engine, other: Engine) -> None:
+    """What was found, what is under way, and what will be."""
+    ours, theirs = selector_of(one), selector_of(other)
+    assert one.penalty == pytest.approx(other.penalty)
+    order, same = np.argsort(one.sums.labels), np.argsort(other.sums.labels)
+    np.testing.assert_allclose(
+        np.asarray(one.recoding)[order], np.asarray(other.recoding)[same], atol=1e-9
+    )
+    assert_same_findings(ours.findings, theirs.findings)
+    assert (ours.work is None) == (theirs.work is None)
+    if ours.work is not None and theirs.work is not None:
+        assert (ours.work.total, ours.work.rows) == (theirs.work.total, theirs.work.rows)
+        assert_same_findings(copy.deepcopy(ours.work).finish(), copy.deepcopy(theirs.work).finish())
+
+
+@pytest.mark.slow
+@given(
+    st.sets(st.integers(1, N - 1), max_size=8),
+    st.lists(st.sampled_from(["weights", "choice", "work finished", "copied", "pickled", ""])),
+    st.sampled_from(SETTINGS),
+    st.integers(1, N),
+)
+@settings(max_examples=60)
+def test_neither_cuts_nor_questions_matter(
+    cuts: set[int], questions: list[str], settings_: SelectionSettings, n: int
+) -> None:
+    """Not after the last row, nor anywhere before."""
+    X, y = (each[:n] for each in stream())
+    by_row, in_parts = Engine.blank(5, settings_), Engine.blank(5, settings_)
+    last = 0
+    for place, cut in enumerate([*sorted(cut for cut in cuts if cut < n), n]):
+        learn(in_parts, X[last:cut], y[last:cut])
+        for row in range(last, cut):
+            learn(by_row, X[row : row + 1], y[row : row + 1])
+        assert_same_choice(by_row, in_parts)
+        if questions:
+            in_parts = ask(in_parts, questions[place % len(questions)])
+        last = cut
+
+
+@pytest.mark.parametrize("n", [64, 65, 127, 128, 129, 140, 255, 256, 270, 300])
+def test_the_first_lesson_may_be_of_any_length(n: int) -> None:
+    """Votes under way in the end do not count yet, and those before them do."""
+    X, y = stream()
+    whole, by_row = (Engine.blank(5, SETTINGS[0]) for _ in range(2))
+    learn(whole, X[:n], y[:n])
+    for row in range(n):
+        learn(by_row, X[row : row + 1], y[row : row + 1])
+    assert_same_choice(whole, by_row)
+
+
+def test_votes_under_way_are_not_lost_on_a_long_lesson() -> None:
+    """They end in its midst, before the next are called for."""
+    X, y = stream()
+    whole, by_row = (Engine.blank(5, SETTINGS[0]) for _ in range(2))
+    for engine in (whole, by_row):
+        learn(engine, X[:130], y[:130])
+        work = selector_of(engine).work
+        assert work is not None
+        assert work.total == 128
+    learn(whole, X[130:257], y[130:257])
+    for row in range(130, 257):
+        learn(by_row, X[row : row + 1], y[row : row + 1])
+    assert_same_choice(whole, by_row)
+    findings = selector_of(whole).findings
+    assert findings is not None
+    assert findings.total == 128
+
+
+def test_votes_are_called_for_wherever_examples_have_doubled() -> None:
+    selector = Selector(Witnesses(seed=0))
+    assert selector.points(0, 1) == [1]
+    assert selector.points(0, 100) == [1, 2, 4, 8, 16, 32, 64]
+    selector.adopt(without_votes(SETTINGS[0], 48, 1.0))
+    assert selector.points(48, 95) == []
+    assert selector.points(48, 500) == [96, 192, 384]
+    assert selector.points(200, 300) == []
+    # Votes under way are later than those found.
+    selector.work = Work(96, pieces(3))
+    assert selector.points(96, 200) == [192]
+
+
+def pieces(number: int) -> Generator[None, None, Findings]:
+    for _ in range(number - 1):
+        yield
+    return without_votes(SETTINGS[0], 10, 1.0)._replace(pieces=number)
+
+
+def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
+    work = Work(10, pieces(5))
+    for row in range(1, 5):
+        work.advance(1)
+        assert (work.done, work.rows) == (row, row)
+        assert not work.counts
+    work.advance(1)
+    assert work.counts
+    assert work.done == 5
+    work.advance(100)
+    assert work.done == 5
+    at_once = Work(10, pieces(5))
+    at_once.advance(100)
+    assert at_once.counts
+    assert at_once.done == 5
+
+
+def test_work_finished_early_counts_no_earlier() -> None:
+    work = Work(10, pieces(5))
+    work.advance(2)
+    found = work.finish()
+    assert work.done == 5
+    assert not work.counts
+    work.advance(2)
+    assert not work.counts
+    work.advance(1)
+    assert work.counts
+    assert work.finish() is found
+    again = Work.finished(found, rows=4)
+    assert not again.counts
+    again.advance(1)
+    assert again.counts
+
+
+def test_a_copy_of_work_goes_on_by_itself() -> None:
+    work = Work(10, pieces(5))
+    work.advance(2)
+    twin = copy.deepcopy(work)
+    twin.advance(3)
+    assert twin.counts
+    assert work.rows == 2
+    assert not work.counts
+
+
+def test_what_is_found_takes_as_many_rows_as_there_were_pieces() -> None:
+    X, y = stream()
+    engine = learn(Engine.blank(5, SETTINGS[0]), X[:256], y[:256])
+    selector = selector_of(engine)
+    work, before = selector.work, selector.findings
+    assert work is not None
+    assert before is not None
+    number = copy.deepcopy(work).finish().pieces
+    assert number > 3
+    learn(engine, X[256 : 256 + number - 1], y[256 : 256 + number - 1])
+    assert selector.findings is before
+    learn(engine, X[-1:], y[-1:])
+    assert selector.findings is not before
+    assert selector.findings is not None
+    assert selector.findings.total == 256
+
+
+def test_what_is_put_off_is_worked_out_at_the_next_question() -> None:
+    X, y = stream()
+    engine = learn(Engine.blank(5, SETTINGS[0]), X[:100], y[:100])
+    learn(engine, X[100:], y[100:], put_off=True)
+    selector = selector_of(engine)
+    assert selector.findings is None
+    assert selector.work is None
+    fitted = Engine.blank(5, SETTINGS[0])
+    fitted.fit(X, *fitted.sums.locate(y))
+    assert_same_choice(engine, fitted)
+
+
+def test_what_was_put_off_does_not_mix_with_what_comes_after() -> None:
+    """A question in between makes no difference."""
+    X, y = stream()
+    asked, silent = (
+        learn(Engine.blank(5, SETTINGS[0]), X[:200], y[:200], put_off=True) for _ in range(2)
+    )
+    _ = asked.penalty
+    for engine in (asked, silent):
+        learn(engine, X[200:], y[200:])
+    assert_same_choice(asked, silent)
+
+
+def test_reconsidering_makes_a_stream_what_fit_would() -> None:
+    X, y = stream()
+    for settings_ in SETTINGS:
+        fitted, parts = Engine.blank(5, settings_), Engine.blank(5, settings_)
+        fitted.fit(X, *fitted.sums.locate(y))
+        for part in np.array_split(np.arange(N), 7):
+            learn(parts, X[part], y[part])
+        parts.reconsider()
+        assert_same_choice(parts, fitted)
+        assert fitted.findings.total == N
+
+
+def test_many_rows_forgotten_call_for_votes() -> None:
+    X, y = stream()
+    engine = Engine.blank(5, SETTINGS[0])
+    engine.fit(X, *engine.sums.locate(y))
+    selector = selector_of(engine)
+    for row in range(0, 200):
+        index, _ = engine.sums.locate(y[row : row + 1])
+        engine.forget(X[row : row + 1], index)
+    latest = selector.work or selector.findings
+    assert latest is not None
+    assert latest.total < N
+    assert selector.forgotten < 0.5
+
+
+def test_a_choice_does_not_rest_on_what_is_no_more() -> None:
+    """Whatever the size of a row: after it is forgotten, votes are as if it had never been."""
+    X, y = stream()
+    engine, never = Engine.blank(5, SETTINGS[0]), Engine.blank(5, SETTINGS[0])
+    never.fit(X, *never.sums.locate(y))
+    engine.fit(X, *engine.sums.locate(y))
+    row = np.full((1, 5), 1e4)
+    learn(engine, row, np.array([1]))
+    engine.reconsider()
+    assert engine.penalty > 10 * never.penalty
+    engine.forget(row, engine.sums.locate(np.array([1]))[0])
+    assert engine.penalty == pytest.approx(never.penalty)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_spread_is_the_mean_squared_length_of_a_row(fit_intercept: bool) -> None:
+    X, y = stream()
+    around = X - X.mean(axis=0) * fit_intercept
+    expected = (around**2).sum(axis=1).mean()
+    for scale in (1e-5, 1.0, 1e7):
+        found = spread_of(Sums.of(scale * (X + 3 * fit_intercept), y), fit_intercept)
+        assert found == pytest.approx(scale**2 * expected)
+
+
+def test_rows_that_are_all_alike_are_as_long_as_they_are() -> None:
+    sums = Sums.of(np.tile([[3.0, 4.0]], (7, 1)), ["a"] * 7)
+    assert spread_of(sums, fit_intercept=True) == pytest.approx(25.0)

@@ -1,0 +1,254 @@
+"""Witnesses: a fair sample of bounded size, the same however rows come, and of two streams."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from newfound.selection.witnesses import Sample, Witnesses
+from tests.oracles import bottom_k
+
+TRIALS = 2000
+
+
+def rows(n: int, first: int = 0) -> Any:
+    """Rows (n, 1) that tell which they are."""
+    return np.arange(float(first), float(first + n))[:, None]
+
+
+def told(n: int, seed: int, first: int = 0, cap: int = 5) -> Witnesses:
+    return Witnesses(seed).after(rows(n, first), np.array(["a"] * n), cap)
+
+
+def held(witnesses: Witnesses, label: Any = "a") -> list[float]:
+    return [float(row[0]) for row in witnesses.samples[label].rows]
+
+
+def contents(witnesses: Witnesses) -> dict[Any, Any]:
+    """All that there is, in values that can be compared."""
+    return {
+        label: (sample.keys, [row.tobytes() for row in sample.rows], sample.seen)
+        for label, sample in witnesses.samples.items()
+    }
+
+
+def assert_equally_often(times: Any) -> None:
+    """Chi-square over rows: beyond this in one of a million runs, were all equally likely."""
+    expected = times.sum() / len(times)
+    # Without replacement, counts vary less than independent ones: by the factor 1 - share.
+    spread = expected * (1 - expected / TRIALS)
+    statistic = ((times - expected) ** 2 / spread).sum() * (len(times) - 1) / len(times)
+    assert statistic < chi2(len(times) - 1).isf(1e-6)
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_every_row_is_equally_likely_to_be_a_witness(one_by_one: bool) -> None:
+    times = np.zeros(25)
+    for seed in range(TRIALS):
+        witnesses = Witnesses(seed)
+        for part in np.array_split(rows(25), 25 if one_by_one else 1):
+            witnesses = witnesses.after(part, np.array(["a"] * len(part)), cap=5)
+        times[np.array(held(witnesses), dtype=int)] += 1
+    assert times.sum() == 5 * TRIALS
+    assert_equally_often(times)
+
+
+def test_any_two_rows_are_witnesses_together_as_often_as_any_other_two() -> None:
+    """Rows that follow each other, or look alike, have keys that are strangers to each other."""
+    together = np.zeros((12, 12))
+    for seed in range(TRIALS):
+        here = np.array(held(told(12, seed, cap=4)), dtype=int)
+        together[np.ix_(here, here)] += 1
+    pairs = together[np.triu_indices(12, 1)]
+    expected = TRIALS * (4 / 12) * (3 / 11)
+    assert pairs.sum() == TRIALS * 6
+    assert abs(pairs - expected).max() < 5 * np.sqrt(expected)
+
+
+def test_rows_of_all_streams_that_merge_are_equally_likely() -> None:
+    times = np.zeros(30)
+    for seed in range(TRIALS):
+        one, two = told(10, seed), told(20, seed + 10**6, first=10)
+        times[np.array(held(one.merged(two, cap=5)), dtype=int)] += 1
+    assert times.sum() == 5 * TRIALS
+    assert_equally_often(times)
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=80),
+    st.sets(st.integers(1, 79)),
+    st.integers(2, 6),
+    st.sampled_from([np.float32, np.float64]),
+    st.booleans(),
+)
+def test_how_rows_are_cut_into_calls_does_not_matter(
+    labels: list[str], cuts: set[int], cap: int, dtype: Any, alike: bool
+) -> None:
+    X = np.random.default_rng(len(labels)).normal(size=(len(labels), 3)).astype(dtype)
+    X, y = np.ones_like(X) if alike else X, np.array(labels)
+    whole, parts = Witnesses(3).after(X, y, cap), Witnesses(3)
+    edges = sorted(cut for cut in cuts if cut < len(labels))
+    for rows_, names in zip(np.split(X, edges), np.split(y, edges), strict=True):
+        parts = parts.after(rows_, names, cap)
+    assert contents(parts) == contents(whole)
+    for label, sample in whole.samples.items():
+        assert sample.seen == labels.count(label)
+        assert len(sample.rows) == min(cap, sample.seen)
+        assert {row.dtype for row in sample.rows} == {np.dtype(dtype)}
+
+
+@given(st.lists(st.integers(1, 12), max_size=4), st.integers(2, 5), st.booleans())
+def test_merging_is_the_smallest_keys_of_all_in_any_order(
+    sizes: list[int], cap: int, same_seed: bool
+) -> None:
+    """Also where two streams begin alike, with the same rows, seed and keys."""
+    streams = [told(n, 0 if same_seed else i, cap=cap) for i, n in enumerate(sizes)]
+    one, other = Witnesses(0), Witnesses(0)
+    for stream in streams:
+        one = one.merged(stream, cap)
+    for stream in reversed(streams):
+        other = stream.merged(other, cap)
+    assert contents(one) == contents(other)
+    everything = [pair for each in streams for pair in zip(*each.samples["a"][:2], strict=True)]
+    if everything:
+        assert held(one) == [float(row[0]) for row in bottom_k(everything, cap)]
+        assert one.samples["a"].seen == sum(sizes)
+
+
+def test_the_sample_of_a_stream_is_the_sample_of_its_samples() -> None:
+    """With keys given: whatever was dropped on the way would not have been in the end."""
+    rng = np.random.default_rng(0)
+    keys = rng.permutation(60)
+    parts = [
+        Sample(tuple(np.sort(part).tolist()), tuple(np.sort(part)[:, None] * 1.0), len(part))
+        for part in np.split(keys, 6)
+    ]
+    joined = Sample()
+    for part in parts:
+        joined = joined.joined(part.joined(Sample(), 4), 4)
+    assert joined.keys == (0, 1, 2, 3)
+    assert [float(row[0]) for row in joined.rows] == [0, 1, 2, 3]
+    assert joined.seen == 60
+
+
+def test_smaller_caps_are_nested_in_larger_ones() -> None:
+    for seed in range(20):
+        largest = told(50, seed, cap=20)
+        for cap in (3, 10, 19, 20, 30):
+            assert held(largest.capped(cap)) == held(largest)[:cap]
+            assert contents(largest.capped(cap))["a"][2] == 50
+            if cap <= 20:
+                assert contents(told(50, seed, cap=cap)) == contents(largest.capped(cap))
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_cap_that_was_lowered_holds_from_the_next_row_on(one_by_one: bool) -> None:
+    before = told(50, seed=0, cap=20)
+    after = before
+    for part in np.array_split(rows(10, 50), 10 if one_by_one else 1):
+        after = after.after(part, np.array(["a"] * len(part)), cap=4)
+    assert contents(after) == contents(told(60, seed=0, cap=4))
+
+
+def test_identical_rows_do_not_crowd_the_sample() -> None:
+    """A thousand frames of one still scene, and as many different ones: half and half."""
+    X = np.concatenate([np.full((1000, 1), -1.0), rows(1000)])
+    y = np.array(["a"] * 2000)
+    still = [held(Witnesses(seed).after(X, y, 40)).count(-1.0) for seed in range(100)]
+    # Hypergeometric: 40 of 2000, half of them still.
+    spread = np.sqrt(40 * 0.25 * (1960 / 1999) / 100)
+    assert abs(np.mean(still) - 20) < 5 * spread
+    assert np.std(still) < 2 * np.sqrt(10)
+
+
+def test_forgetting_drops_a_witness_that_equals_the_row_and_no_other() -> None:
+    witnesses = told(30, seed=1)
+    first = held(witnesses)[0]
+    left = witnesses.without(np.array([[first]]), np.array(["a"]))
+    assert held(left) == held(witnesses)[1:]
+    assert left.samples["a"].seen == 29
+    others = [row for row in range(30) if row not in held(witnesses)][:1]
+    left = witnesses.without(np.array([others], dtype=float), np.array(["a"]))
+    assert held(left) == held(witnesses)
+    assert left.samples["a"].seen == 29
+    left = witnesses.without(np.array([[first]]), np.array(["b"]))
+    assert held(left) == held(witnesses)
+
+
+def test_of_witnesses_that_are_equal_one_goes_for_each_row_forgotten() -> None:
+    X, y = np.ones((3, 2)), np.array(["a"] * 3)
+    witnesses = Witnesses(0).after(X, y, 9)
+    for left in (2, 1, 0):
+        witnesses = witnesses.without(X[:1], y[:1])
+        assert witnesses.count("a") == witnesses.samples["a"].seen == left
+    assert witnesses.without(X[:1], y[:1]).samples["a"].seen == 0
+
+
+def test_what_was_taught_and_forgotten_leaves_no_trace_while_there_is_room() -> None:
+    before = told(4, seed=0)
+    gone = np.array([[99.0]])
+    after = before.after(gone, np.array(["a"]), 5).without(gone, np.array(["a"]))
+    assert contents(after) == contents(before)
+    assert contents(after.after(rows(9, 4), np.array(["a"] * 9), 5)) == contents(told(13, seed=0))
+
+
+def test_the_same_numbers_in_another_precision_have_the_same_witnesses() -> None:
+    X, y = np.random.default_rng(0).normal(size=(90, 3)).astype(np.float32), np.array(["a"] * 90)
+    single, double = (Witnesses(0).after(X.astype(kind), y, 9) for kind in (np.float32, np.float64))
+    assert single.samples["a"].keys == double.samples["a"].keys
+    np.testing.assert_array_equal(single.samples["a"].rows, double.samples["a"].rows)
+
+
+def test_rows_of_single_precision_are_found_by_their_numbers() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
+    witnesses = Witnesses(0).after(X, np.array(["a"] * 6), 9)
+    assert witnesses.samples["a"].rows[0].dtype == np.float32
+    left = witnesses.without(X.astype(np.float64), np.array(["a"] * 6))
+    assert left.count("a") == 0
+
+
+def test_witnesses_are_copies() -> None:
+    for n in (1, 3):
+        X = rows(n)
+        witnesses = Witnesses(0).after(X, np.array(["a"] * n), 5)
+        X += 100
+        assert sorted(held(witnesses)) == list(range(n))
+
+
+def test_a_class_renamed_keeps_its_witnesses_or_shares_them() -> None:
+    X, y = rows(40), np.array(["a", "b"] * 20)
+    witnesses = Witnesses(0).after(X, y, 5)
+    renamed = witnesses.renamed("a", "c", 5)
+    assert contents(renamed)["c"] == contents(witnesses)["a"]
+    assert "a" not in renamed.samples
+    joined = witnesses.renamed("a", "b", 5)
+    pairs = [pair for each in "ab" for pair in zip(*witnesses.samples[each][:2], strict=True)]
+    assert held(joined, "b") == [float(row[0]) for row in bottom_k(pairs, 5)]
+    assert joined.samples["b"].seen == 40
+    assert list(joined.samples) == ["b"]
+
+
+def test_what_a_method_returns_leaves_its_model_as_it_was() -> None:
+    witnesses = told(30, seed=1)
+    before = contents(witnesses)
+    witnesses.after(rows(30), np.array(["b", "a"] * 15), 2)
+    witnesses.without(witnesses.samples["a"].rows[0][None], np.array(["a"]))
+    witnesses.renamed("a", "b", 2)
+    witnesses.merged(told(9, seed=2), 3)
+    witnesses.capped(1)
+    assert witnesses.only([]).samples == {}
+    assert contents(witnesses) == before
+
+
+def test_all_are_stacked_class_by_class() -> None:
+    witnesses = Witnesses(0).after(rows(3), np.array(["b", "a", "b"]), 9)
+    stacked, index = witnesses.stacked(np.array(["a", "new", "b"]), 1)
+    assert index.tolist() == [0, 2, 2]
+    assert stacked[0] == [1.0]
+    assert sorted(stacked[1:, 0]) == [0.0, 2.0]
+    nothing, none = Witnesses(0).stacked(np.array(["a"]), 4)
+    assert nothing.shape == (0, 4)
+    assert none.shape == (0,)

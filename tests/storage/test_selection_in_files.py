@@ -1,0 +1,84 @@
+"""A choice travels with its model: saved, loaded and saved again it is the same, at any moment."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound import IncrementalRidgeClassifierCV
+from tests.streams import blobs, reloaded, saved
+
+PARAMETERS: list[dict[str, Any]] = [
+    {},
+    {"rule": "paper", "witnesses": 5},
+    {"rule": None, "recodings": 0.5, "fit_intercept": False},
+    {"class_weight": {1: 3.0}},
+    {"class_weight": "balanced"},
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
+    parameters: dict[str, Any], dtype: Any
+) -> None:
+    """Before, during and after votes, and after forgetting."""
+    X, y = blobs(300)
+    X = X.astype(dtype)
+    model = IncrementalRidgeClassifierCV(min_class_count=10, **parameters)
+    moments = []
+    for row in range(140):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+        if row in (0, 1, 63, 64, 70, 127, 128, 131, 139):
+            before = saved(model)
+            assert saved(reloaded(model)) == before
+            moments.append("coming_rows" in model.to_state().kept_by("selection"))
+    assert len(set(moments)) == 2  # votes were under way at some, and at others not
+    model.forget(X[:20], y[:20])
+    assert saved(reloaded(model)) == saved(model)
+    model.store(X[140:], y[140:])
+    assert saved(reloaded(model)) == saved(model)
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_a_model_loaded_in_the_midst_of_votes_goes_on_as_the_other_does(
+    parameters: dict[str, Any],
+) -> None:
+    X, y = blobs(300)
+    stayed = IncrementalRidgeClassifierCV(min_class_count=10, **parameters)
+    stayed.partial_fit(X[:130], y[:130])
+    assert "coming_rows" in stayed.to_state().kept_by("selection")
+    travelled = reloaded(stayed)
+    choices = set()
+    for row in range(130, 300):
+        for model in (stayed, travelled):
+            model.partial_fit(X[row : row + 1], y[row : row + 1])
+        assert travelled.penalty_ == stayed.penalty_
+        np.testing.assert_array_equal(travelled.recoding_, stayed.recoding_)
+        if row in (131, 290):
+            votes = zip(
+                travelled.validation_scores_.values(),
+                stayed.validation_scores_.values(),
+                strict=True,
+            )
+            for ours, theirs in votes:
+                np.testing.assert_array_equal(ours, theirs)
+            choices.add(theirs.tobytes())
+    assert len(choices) == 2
+    for ours, theirs in zip(travelled.witnesses_, stayed.witnesses_, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_classes_without_witnesses_are_saved_as_well() -> None:
+    """Merged from a model that keeps none, or announced and not taught."""
+    from newfound import IncrementalRidgeClassifier
+
+    X, y = blobs(300)
+    model = IncrementalRidgeClassifierCV().merge(IncrementalRidgeClassifier().fit(X, y))
+    assert len(model.witnesses_[0]) == 0
+    assert np.isnan(reloaded(model).validation_scores_["accuracy"]).all()
+    assert saved(reloaded(model)) == saved(model)
+    model.partial_fit(X[:5], y[:5], classes=[0, 1, 2, 9])
+    again = reloaded(model)
+    assert again.classes_.tolist() == [0, 1, 2, 9]
+    assert len(again.witnesses_[0]) == 5
