@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from newfound.engine.engine import Engine
 from newfound.heads.recoding import recoding_factors
 from newfound.selection import panel as panels
-from newfound.selection.panel import Panel, Snapshot, accuracies, known_classes
+from newfound.selection.panel import Panel, accuracies, are_known
+from newfound.selection.snapshot import Snapshot
 from newfound.solvers.settings import SelectionSettings, checked_selection_settings
 from tests import oracles
 
@@ -48,16 +49,8 @@ def taught(X: Any, y: Any, chosen: SelectionSettings) -> Engine:
 def panel_of(engine: Engine, what_if: bool) -> Panel:
     assert engine.selector is not None
     assert isinstance(engine.settings, SelectionSettings)
-    sums, witnesses = engine.sums, engine.selector.witnesses
-    snapshot = Snapshot(
-        engine.solver.equations(),
-        sums.labels,
-        sums.counts,
-        witnesses,
-        engine.settings.fit_intercept,
-    )
-    known = known_classes(sums.labels, sums.counts, witnesses, engine.settings.min_class_count)
-    return Panel(snapshot, known, what_if)
+    snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
+    return Panel(snapshot, engine.settings.min_class_count, what_if)
 
 
 def places_of(voters: Any, X: Any) -> Any:
@@ -73,7 +66,6 @@ def refitted_accuracies(
     assert isinstance(chosen, SelectionSettings)
     voters, of = engine.witnesses
     labels = np.unique(y)
-    masses = np.array([weights[y == t].sum() for t in labels])
     known = [t for t in labels if np.sum(y == t) >= chosen.min_class_count]
     right: dict[Any, list[Any]] = {t: [] for t in known}
     for place, label in zip(places_of(voters, X), of, strict=True):
@@ -81,7 +73,7 @@ def refitted_accuracies(
         if label in right:
             targets = oracles.one_hot(y[keep], labels)
             W, b = oracles.ridge(X[keep], targets, penalty, chosen.fit_intercept, weights[keep])
-            scores = X[place] @ W + b
+            scores, masses = X[place] @ W + b, targets.T @ weights[keep]
             right[label].append(
                 [labels[(scores * oracles.recode(masses, a)).argmax()] == label for a in RECODINGS]
             )
@@ -115,7 +107,7 @@ def test_votes_are_those_of_models_taught_all_but_the_witness(
     elif class_weight is not None:
         weights = np.array([class_weight.get(label, 1.0) for label in y.tolist()])
     found = engine.findings
-    assert found.voters == np.sum(engine.witnesses[1] < 4) > 30
+    assert found.voters == len(engine.witnesses[1]) > 30
     assert found.penalties.tolist() == [0.4, PENALTY, 40.0]
     for table, penalty in zip(found.table[0], found.penalties, strict=True):
         expected = refitted_accuracies(engine, X, y, penalty, weights)
@@ -143,38 +135,101 @@ def test_what_if_votes_equal_those_worked_out_the_long_way(
     panel = panel_of(engine, what_if=True)
     labels = engine.sums.labels
     classes = labels[panel.classes]
-    assert classes.tolist() == [0, 1, 2, 3]
+    assert classes.tolist() == [0, 1, 2, 3, 4]
+    assert panel.known.tolist() == [True, True, True, True, False]
     weights = np.array([(class_weight or {}).get(t, 1.0) for t in range(5)])
-    full = (np.bincount(y) * weights)[classes]
+    full = np.bincount(y) * weights
     basis = panel.basis(panel.snapshot.factor(PENALTY))
     assert engine.selector is not None
     samples = engine.selector.witnesses.samples
+
+    def right_ones(masses: Any, few: Any, label: int, voters: Any) -> Any:
+        """Whether each of the voters, left out, is told from the other known classes."""
+        scores = [
+            oracles.pretended_without(
+                X, y, weights, PENALTY, intercept, classes, masses, few, int(place)
+            )
+            for place in places_of(voters, X)
+        ]
+        left = masses.copy()
+        if masses[label] == full[label]:
+            left[label] -= weights[label]
+        factors = np.array([recoding_factors(left, a) for a in RECODINGS])
+        return [((each * factors)[:, :4].argmax(axis=1) == label) for each in scores]
+
     for rung in panel.ladder:
-        found, rare_found = panel.accuracies(basis, rung, np.array(RECODINGS))
+        found, rare_found = panel.what_if(basis, rung, np.array(RECODINGS))
         expected, expected_rare = [], []
         for scene in panel.scenes:
-            rare = [c for c in scene.tolist() if np.sum(y == classes[c]) > rung]
+            assert set(scene.tolist()) <= {0, 1, 2, 3}
+            rare = [c for c in scene.tolist() if np.sum(y == c) > rung]
             masses, few = full.copy(), {}
             for c in rare:
-                masses[c] = rung * weights[classes[c]]
+                masses[c] = rung * weights[c]
                 if rung <= 6:  # of twelve witnesses, six play the few that were taught
-                    few[c] = np.array(samples[classes[c]].rows[: int(rung)])
-            factors = np.array([recoding_factors(masses, a) for a in RECODINGS])
-            hits = []
-            for c, label in enumerate(classes.tolist()):
-                voters = samples[label].rows[int(rung) if c in few else 0 :]
-                scores = [
-                    oracles.pretended_without(
-                        X, y, weights, PENALTY, intercept, classes, masses, few, int(place)
-                    )
-                    for place in places_of(voters, X)
-                ]
-                hits.append([((s * factors).argmax(axis=1) == c) for s in scores])
+                    few[c] = np.array(samples[c].rows[: int(rung)])
+            hits = [
+                right_ones(masses, few, c, samples[c].rows[int(rung) if c in few else 0 :])
+                for c in range(4)
+            ]
             by_class = np.array([np.mean(each, axis=0) for each in hits])
             expected.append(by_class.mean(axis=0))
             expected_rare.append(by_class[rare or slice(None)].mean(axis=0))
         np.testing.assert_allclose(found, np.mean(expected, axis=0), atol=1e-12)
         np.testing.assert_allclose(rare_found, np.mean(expected_rare, axis=0), atol=1e-12)
+
+
+def test_classes_of_one_row_neither_vote_nor_compete_and_others_do_both() -> None:
+    X, y = rows(5, [40, 30, 3, 1])
+    engine = taught(X, y, settings(rule="what-if"))
+    panel = panel_of(engine, what_if=False)
+    assert panel.votes.tolist() == [True, True, True, False]
+    found = panel.as_it_is(panel.basis(panel.snapshot.factor(PENALTY)), np.array(RECODINGS))
+    voters, of = engine.witnesses
+    right: dict[int, list[Any]] = {0: [], 1: [], 2: []}
+    for place, label in zip(places_of(voters, X), of, strict=True):
+        keep = np.arange(len(y)) != place
+        if label in right:
+            targets = oracles.one_hot(y[keep], np.arange(4))
+            W, b = oracles.ridge(X[keep], targets, PENALTY)
+            factors = [oracles.recode(targets.sum(axis=0), a) for a in RECODINGS]
+            answers = ((X[place] @ W + b) * factors)[:, :3].argmax(axis=1)
+            right[label].append(answers == label)
+    expected = np.mean([np.mean(each, axis=0) for each in right.values()], axis=0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("class_weight", [None, {0: 3.0, 2: 0.2}], ids=str)
+def test_few_rows_vote_in_the_space_they_span_as_they_would_among_all_features(
+    intercept: bool, class_weight: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), [8, 6, 4])
+    X = rng.normal(size=(18, 50)) + rng.normal(size=(3, 50))[y] + 7.0
+    chosen = settings(class_weight=class_weight, fit_intercept=intercept, min_class_count=4)
+    engine = taught(X, y, chosen)
+    assert engine.selector is not None
+    small = Snapshot.of(engine.solver, engine.selector.witnesses)
+    assert small.matrix.shape == (18, 18)
+    sums = engine.sums
+    weights = np.array([(class_weight or {}).get(t, 1.0) for t in range(3)])[y]
+    mean = weights @ X / weights.sum() * intercept
+    whole = small._replace(
+        matrix=np.asfortranarray((X - mean).T * weights @ (X - mean)),
+        means=np.array([X[y == t].mean(axis=0) for t in sums.labels]) - mean,
+        space=None,
+    )
+    recodings = np.array(RECODINGS)
+    few, all_of_them = (Panel(each, 4, what_if=True) for each in (small, whole))
+    for penalty in (0.5, 50.0):
+        one, other = (each.basis(each.snapshot.factor(penalty)) for each in (few, all_of_them))
+        for ours, theirs in zip(one, other, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-9)
+        for rung in few.ladder:
+            np.testing.assert_allclose(
+                few.what_if(one, rung, recodings), all_of_them.what_if(other, rung, recodings)
+            )
 
 
 @pytest.mark.parametrize("n_known", [2, 5, 10, 30])
@@ -185,7 +240,7 @@ def test_each_known_class_plays_a_rare_one_about_as_often(n_known: int, n_rare: 
     for seed in range(10):
         panel = panel_of(taught(X, y, settings(random_state=seed)), what_if=True)
         assert all(0 < len(scene) <= max(1, n_known // 2) for scene in panel.scenes)
-        now = np.bincount(np.concatenate(panel.scenes), minlength=n_known)
+        now = np.bincount(np.concatenate(panel.scenes), minlength=n_known)[:n_known]
         # Two, where a class is drawn twice for the same scene.
         assert now.max() - now.min() <= 2
         times += now
@@ -203,7 +258,9 @@ def test_many_classes_are_sampled_and_each_is_as_likely_to_be() -> None:
         engine.configure(settings(random_state=seed, min_class_count=5))
         panel = panel_of(engine, what_if=True)
         assert len(panel.classes) == panels.MOST_CLASSES
-        assert panel.n_voters <= max(panels.VOTERS, panels.FEWEST_OF_A_CLASS * panels.MOST_CLASSES)
+        assert len(panel.voters) <= max(
+            panels.VOTERS, panels.FEWEST_OF_A_CLASS * panels.MOST_CLASSES
+        )
         assert len(np.unique(panel.of_class)) == panels.MOST_CLASSES
         times[panel.classes] += 1
     # Binomial, 30 draws with probability 1/3: a standard deviation is 2.6.
@@ -226,22 +283,29 @@ def test_accuracies_are_counted_class_by_class() -> None:
     rng = np.random.default_rng(0)
     scores, truth = rng.normal(size=(4, 50)), rng.integers(3, size=50)
     factors = rng.uniform(0.5, 2, size=(6, 4))
-    found = accuracies(scores, truth, factors)
+    own = rng.uniform(0.9, 1.1, size=(6, 50))
+    found = accuracies(scores, truth, factors, own)
     for a, factor in enumerate(factors):
-        said = (scores * factor[:, None]).argmax(axis=0)
+        scaled = scores * factor[:, None]
+        scaled[truth, np.arange(50)] *= own[a]
+        said = scaled.argmax(axis=0)
         for t in range(3):
             assert found[a, t] == pytest.approx(np.mean(said[truth == t] == t))
     assert (found[:, 3] == 0).all()
 
 
-def test_classes_known_are_those_with_examples_and_witnesses() -> None:
+def test_classes_known_are_those_with_many_examples_and_two_witnesses() -> None:
+    assert are_known(np.array([9, 10, 40, 3]), 10).tolist() == [False, True, True, False]
+    assert are_known(np.array([30, 500, 600, 700]), 30).tolist() == [False, True, True, True]
+    assert not are_known(np.array([9, 1]), 10).any()
+    assert are_known(np.array([2, 1]), 1).tolist() == [True, False]
     X, y = rows(0)
     engine = taught(X, y, settings())
     assert engine.selector is not None
-    labels, counts = engine.sums.labels, engine.sums.counts
     witnesses = engine.selector.witnesses
-    known = known_classes(labels, counts, witnesses, 10)
-    assert sorted(labels[known]) == [0, 1, 2, 3]
-    assert not len(known_classes(labels, counts, witnesses, 1000))
-    assert sorted(labels[known_classes(labels, counts, witnesses.capped(1), 10)]) == []
-    assert sorted(labels[known_classes(labels, counts, witnesses.only([0, 1]), 10)]) == [0, 1]
+    for left, known in ((witnesses, [0, 1, 2, 3]), (witnesses.only([0, 1]), [0, 1])):
+        panel = Panel(Snapshot.of(engine.solver, left), 10, what_if=True)
+        assert panel.classes[panel.known].tolist() == known
+    nobody = Panel(Snapshot.of(engine.solver, witnesses.capped(1)), 10, what_if=True)
+    assert not nobody.votes.any()
+    assert not len(nobody.ladder)

@@ -116,19 +116,11 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     start : Findings
         Without votes.
     """
-    grid, pieces = candidates(start.settings, start.usual), 0
+    grid = candidates(start.settings, start.usual)
     votes: dict[int, Votes] = {}
 
     def try_out(place: int) -> Generator[None, None, Findings]:
-        nonlocal pieces
-        voting = vote(panel, start.settings, float(grid[place]))
-        while True:
-            pieces += 1
-            try:
-                yield next(voting)
-            except StopIteration as end:
-                votes[place] = end.value
-                break
+        votes[place] = yield from vote(panel, start.settings, float(grid[place]))
         yield
         tried = sorted(votes)
         return start._replace(
@@ -137,7 +129,6 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
             table=np.stack([votes[each].known for each in tried], axis=1),
             rare=np.stack([votes[each].rare for each in tried], axis=1),
             voters=len(panel.voters),
-            pieces=pieces,
         )
 
     decades, tries_all = np.log10(grid / start.usual), start.settings.rule == "paper"

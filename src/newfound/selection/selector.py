@@ -75,11 +75,11 @@ class Work:
 
     def _next(self) -> None:
         assert self._pieces is not None
+        self.done += 1
         try:
             next(self._pieces)
         except StopIteration as end:
-            self.found, self._pieces = end.value, None
-        self.done += 1
+            self.found, self._pieces = end.value._replace(pieces=self.done), None
 
     def __getstate__(self) -> dict[str, Any]:
         self.finish()  # work half done cannot be copied, and it makes no difference

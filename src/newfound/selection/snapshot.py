@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats, Labels
-from newfound.selection.witnesses import Witnesses
+from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.base import Solver
 from newfound.solvers.cholesky import factorise, regularised
 from newfound.sums.blas import diagonal_of, second_moment
@@ -53,8 +53,9 @@ class Snapshot(NamedTuple):
 
     def rows_of(self, place: int) -> Floats:
         """Return the witnesses of a class, shape (k, r)."""
-        rows = self.witnesses.samples[self.labels[place].item()].rows
-        centred: Floats = np.array(rows, dtype=np.float64) - self.mean
+        sample = self.witnesses.samples.get(self.labels[place].item(), Sample())
+        rows = np.array(sample.rows, dtype=np.float64).reshape(-1, len(self.mean))
+        centred: Floats = rows - self.mean
         return centred if self.space is None else centred @ self.space
 
     def factor(self, penalty: float) -> Floats:
