@@ -414,6 +414,9 @@ def test_a_class_forgotten_takes_its_witnesses_with_it() -> None:
     model = IncrementalRidgeClassifierCV(class_weight={}).fit(X, y).forget_class("cup")
     kept = y != "cup"
     assert_same_model(model, IncrementalRidgeClassifierCV(class_weight={}).fit(X[kept], y[kept]))
+    model.partial_fit(X[:1], ["cup"])  # one of that name that comes later is another
+    rows, labels = model.witnesses_
+    np.testing.assert_array_equal(rows[labels == "cup"], X[:1])
 
 
 def test_kept_rows_are_witnesses_where_none_else_are_kept() -> None:

@@ -118,6 +118,15 @@ def test_merging_is_the_smallest_keys_of_all_in_any_order(
         assert one.samples["a"].seen == sum(sizes)
 
 
+def test_rows_of_one_key_are_joined_the_same_in_either_order() -> None:
+    """Two rows may have the same key by chance."""
+    one, other = (Sample((5,), (np.array([number]),), 1) for number in (1.0, 2.0))
+    for cap in (1, 2):
+        joined, reverse = one.joined(other, cap), other.joined(one, cap)
+        np.testing.assert_array_equal(joined.rows, reverse.rows)
+        assert joined.keys == reverse.keys == (5,) * cap
+
+
 def test_the_sample_of_a_stream_is_the_sample_of_its_samples() -> None:
     """With keys given: whatever was dropped on the way would not have been in the end."""
     rng = np.random.default_rng(0)
