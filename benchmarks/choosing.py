@@ -152,19 +152,18 @@ def one_after_another(frames: Frames, trial: int, name: str = "") -> Stream:
 def of_scikit_learn(trial: int) -> Iterator[Stream]:
     """Data that scikit-learn ships or makes, raw and otherwise; a third of it to test."""
     rng = np.random.default_rng(trial)
-    digits = datasets.load_digits(return_X_y=True)
-    yield _shuffled("digits", *digits, trial)
-    relu = rng.normal(size=(64, 600))
-    features = np.maximum(0, (digits[0] - digits[0].mean(axis=0)) @ relu)
-    yield _shuffled("digits, 600 random features", features, digits[1], trial)
-    yield _tailed(_shuffled("digits, long tail", *digits, trial), rng)
+    X, y = datasets.load_digits(return_X_y=True)
+    yield _shuffled("digits", X, y, trial)
+    features = np.maximum(0, (X - X.mean(axis=0)) @ rng.normal(size=(64, 600)))
+    yield _shuffled("digits, 600 random features", features, y, trial)
+    yield _tailed(_shuffled("digits, long tail", X, y, trial), rng)
     for load in (datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer):
         X, y = load(return_X_y=True)
         name = load.__name__.removeprefix("load_").replace("_", " ")
         yield _shuffled(name, X, y, trial)
         yield _shuffled(f"{name}, standardised", StandardScaler().fit_transform(X), y, trial)
     for width, classes in ((20, 4), (200, 10)):
-        made = datasets.make_classification(
+        X, y = datasets.make_classification(
             2000,
             width,
             n_informative=width // 2,
@@ -172,7 +171,7 @@ def of_scikit_learn(trial: int) -> Iterator[Stream]:
             n_clusters_per_class=2,
             random_state=trial,
         )
-        yield _shuffled(f"made, {width} features", *made, trial)
+        yield _shuffled(f"made, {width} features", X, y, trial)
     # As land cover is: mostly two of seven classes, features of very different size.
     X, y = datasets.make_classification(
         6000,
@@ -244,10 +243,8 @@ def streams(trials: int) -> Iterator[Stream]:
 
 def measure(trials: int = 10) -> Iterator[Measurement]:
     cases: dict[str, list[list[Found]]] = defaultdict(list)
-    counts: dict[str, tuple[int, ...]] = {}
     for stream in streams(trials):
         cases[stream.name].append(judge(stream))
-        counts[stream.name] = stream.moments
     beside_fixed, beside_hindsight = [], []
     for name, found in cases.items():
         table = np.array(found)  # by trial, moment, and who
