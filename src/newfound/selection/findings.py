@@ -34,14 +34,14 @@ class Findings(NamedTuple):
     settings: SelectionSettings  # what it was found for
     total: int  # examples taught when the votes were called for
     usual: float  # the penalty that was expected
-    penalties: Floats  # those tried, rising, shape (K,)
-    ladder: Floats  # the pretended counts, shape (M,); infinity: nothing was pretended
-    table: Floats  # accuracy of known classes, shape (M, K, A)
-    rare: Floats  # of those pretended rare, shape (M, K, A)
-    voters: int
-    pieces: int  # of work that it took
     penalty: float
     rungs: Floats  # the recoding for each pretended count, shape (M,); shape (1,) if there is none
+    penalties: Floats  # those tried, rising, shape (K,)
+    ladder: Floats  # the pretended counts, shape (M,); infinity: nothing was pretended
+    table: Floats  # accuracy of all that vote, shape (M, K, A)
+    rare: Floats  # of classes pretended rare, shape (M, K, A)
+    voters: int = 0
+    pieces: int = 0  # of work that it took
 
     def recoding(self, counts: Floats) -> Floats:
         """Return the recoding for classes of so many examples."""
@@ -85,21 +85,11 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     """
     usual = float(np.clip(spread or 1.0, SMALLEST_NUMBER, LARGEST_NUMBER))
     penalties, recodings = candidates(settings, usual), np.array(settings.recodings)
-    penalty = penalties[nearest(np.log10(penalties), np.log10(usual))]
-    nothing = np.zeros((0, 1, len(recodings)))
+    tried = penalties[[nearest(np.log10(penalties), np.log10(usual))]]
     rungs = recodings[[nearest(recodings, USUAL_RECODING)]]
+    nothing = np.zeros((0, 1, len(recodings)))
     return Findings(
-        settings,
-        total,
-        usual,
-        np.array([penalty]),
-        np.zeros(0),
-        nothing,
-        nothing,
-        0,
-        0,
-        float(penalty),
-        rungs,
+        settings, total, usual, float(tried[0]), rungs, tried, np.zeros(0), nothing, nothing
     )
 
 
@@ -117,18 +107,16 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
         Without votes.
     """
     grid = candidates(start.settings, start.usual)
-    votes: dict[int, Votes] = {}
+    votes: dict[int, Floats] = {}
 
     def try_out(place: int) -> Generator[None, None, Findings]:
         votes[place] = yield from vote(panel, start.settings, float(grid[place]))
         yield
         tried = sorted(votes)
+        table, rare = np.stack([votes[each] for each in tried], axis=2)
+        ladder = panel.ladder if len(panel.ladder) else np.array([np.inf])
         return start._replace(
-            penalties=grid[tried],
-            ladder=panel.ladder if len(panel.ladder) else np.array([np.inf]),
-            table=np.stack([votes[each].known for each in tried], axis=1),
-            rare=np.stack([votes[each].rare for each in tried], axis=1),
-            voters=len(panel.voters),
+            penalties=grid[tried], ladder=ladder, table=table, rare=rare, voters=len(panel.voters)
         )
 
     decades, tries_all = np.log10(grid / start.usual), start.settings.rule == "paper"
@@ -145,38 +133,31 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     return chosen(found)
 
 
-class Votes(NamedTuple):
-    """How the witnesses voted on one penalty, by pretended count and recoding: shape (M, A)."""
-
-    known: Floats  # accuracy of all that vote
-    rare: Floats  # of those pretended rare
-
-
-def vote(panel: Panel, settings: SelectionSettings, penalty: float) -> Generator[None, None, Votes]:
+def vote(
+    panel: Panel, settings: SelectionSettings, penalty: float
+) -> Generator[None, None, Floats]:
     """Let the witnesses vote on a penalty, in pieces of bounded size.
 
     What-ifs weigh the more the more classes are known well: with C of them, (C - 1) / C, and the
     votes on the model as it is the rest.
+
+    Returns accuracies by pretended count and recoding, of all that vote and of classes pretended
+    rare, shape (2, M, A).
     """
     recodings = np.array(settings.recodings)
     factor = panel.snapshot.factor(penalty)
     yield
     basis = panel.basis(factor)
     yield
-    if settings.rule == "paper":
-        found = panel.as_the_paper_has_it(basis, recodings)[None]
-        return Votes(found, found)
-    real = panel.as_it_is(basis, recodings)
+    real = panel.as_it_is(basis, recodings, of_known=settings.rule == "paper")
     if not len(panel.ladder):
-        return Votes(real[None], real[None])
-    share = 1 - 1 / np.count_nonzero(panel.known)
-    known, rare = [], []
+        return np.array([[real], [real]])
+    share, rungs = 1 - 1 / np.count_nonzero(panel.known), []
     for rung in panel.ladder:
         yield
-        of_known, of_rare = panel.what_if(basis, rung, recodings)
-        known.append(share * of_known + (1 - share) * real)
-        rare.append(of_rare)
-    return Votes(np.array(known), np.array(rare))
+        known, rare = panel.what_if(basis, rung, recodings)
+        rungs.append([share * known + (1 - share) * real, rare])
+    return np.array(rungs).swapaxes(0, 1)
 
 
 def chosen(found: Findings) -> Findings:

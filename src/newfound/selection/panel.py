@@ -124,16 +124,15 @@ class Panel:
         squares: Floats = np.einsum("ij,ij->j", rows, rows)
         return Basis(products(vectors, vectors), products(rows, vectors), squares)
 
-    def as_it_is(self, basis: Basis, recodings: Floats) -> Floats:
-        """Return the accuracy of the classes that vote, by recoding, shape (A,)."""
-        nobody = np.zeros(0, dtype=np.intp)
-        return self._vote(basis, np.inf, nobody, recodings, self.votes, self.votes)[0]
+    def as_it_is(self, basis: Basis, recodings: Floats, of_known: bool = False) -> Floats:
+        """Return the accuracy of the classes that vote, by recoding, shape (A,).
 
-    def as_the_paper_has_it(self, basis: Basis, recodings: Floats) -> Floats:
-        """Return the accuracy of known classes among all, by recoding, shape (A,)."""
-        nobody = np.zeros(0, dtype=np.intp)
-        everybody = np.ones(len(self.classes), dtype=bool)
-        return self._vote(basis, np.inf, nobody, recodings, self.known, everybody)[0]
+        They compete with each other. Or, as the paper has it, it is that of known classes, which
+        compete with all.
+        """
+        nobody, everybody = np.zeros(0, dtype=np.intp), np.ones(len(self.classes), dtype=bool)
+        who = (self.known, everybody) if of_known else (self.votes, self.votes)
+        return self._vote(basis, np.inf, nobody, recodings, *who)[0]
 
     def what_if(self, basis: Basis, rung: float, recodings: Floats) -> tuple[Floats, Floats]:
         """Return accuracies by recoding, shape (A,), had some classes been taught `rung` times.

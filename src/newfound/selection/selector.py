@@ -17,6 +17,8 @@ from newfound.sums.sums import Sums
 
 # How often more examples there must be until votes are called for again.
 RENEW = 2
+# Examples from which on a piece of work is done with each; before, as many more as they are fewer.
+YOUNG = 64
 # Share of all squares that may be forgotten until votes are called for again; and at once, lest a
 # choice rest on what is no more.
 FORGOTTEN, SHOCK = 0.5, 0.1
@@ -29,42 +31,44 @@ class Work:
 
     The pieces are all about the moment at which the votes were called for, and what they find
     counts after as many examples as there are pieces. So it does not matter how examples come, or
-    when the work is really done.
+    when the work is really done. Of young models, whose pieces are small, several are done at once.
 
     Parameters
     ----------
-    total : int
-        Examples taught when the votes were called for.
-    pieces : generator
+    start : Findings
+        What is expected without votes.
+    pieces : generator, optional
         One that does a piece at a time, and returns what was found.
     """
 
     # rows: examples learned since. done: pieces done.
     # found: what was found, once all of them are.
 
-    def __init__(self, total: int, pieces: Generator[None, None, Findings]) -> None:
-        self.total = total
-        self.rows = 0
-        self.done = 0
+    def __init__(
+        self, start: Findings, pieces: Generator[None, None, Findings] | None = None
+    ) -> None:
+        self.start, self.total = start, start.total
+        self.speed = max(1, YOUNG // start.total)
+        self.rows = self.done = 0
         self.found: Findings | None = None
-        self._pieces: Generator[None, None, Findings] | None = pieces
+        self._pieces = pieces
 
     @classmethod
     def finished(cls, found: Findings, rows: int) -> "Work":
         """Return votes that are done, so many examples after they were called for."""
-        work = cls(found.total, iter(()))  # type: ignore[arg-type]
-        work.rows, work.found, work._pieces = rows, found, None
+        work = cls(found)
+        work.rows, work.found = rows, found
         return work
 
     @property
     def counts(self) -> bool:
         """Whether so many examples came that what was found counts."""
-        return self.found is not None and self.rows >= self.found.pieces
+        return self.found is not None and self.speed * self.rows >= self.found.pieces
 
     def advance(self, rows: int) -> None:
         """Do as many pieces as examples were learned."""
         self.rows += rows
-        while self.found is None and self.done < self.rows:
+        while self.found is None and self.done < self.speed * self.rows:
             self._next()
 
     def finish(self) -> Findings:
@@ -151,7 +155,7 @@ class Selector:
         voting = panel.known if settings.rule == "paper" else panel.votes
         if np.count_nonzero(voting) < 2:
             return start
-        return Work(sums.total, work_out(panel, start))
+        return Work(start, work_out(panel, start))
 
     def plan(
         self,
@@ -209,11 +213,13 @@ class Selector:
             self._take_up(self.call(sums, self.witnesses, settings))
 
     def _take_up(self, called: Work | Findings) -> None:
-        if isinstance(called, Work):
-            self.work, self.forgotten = called, 0.0
-            self._advance(0)
-        else:
+        if isinstance(called, Findings):
             self.adopt(called)
+            return
+        if self.findings is None or not self.findings.voters:
+            self.findings = called.start
+        self.work, self.forgotten = called, 0.0
+        self._advance(0)
 
     def _advance(self, rows: int) -> None:
         work, self.work = self.work, None  # should it fail, it starts anew

@@ -105,19 +105,9 @@ def _findings(arrays: Arrays, settings: SelectionSettings) -> Findings:
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
     rungs = take(arrays, "rungs", np.float64, (max(1, M),), 0, 1)
-    usual, penalty = choice.tolist()
+    chosen = (*choice.tolist(), rungs)
     return Findings(
-        settings,
-        total,
-        usual,
-        penalties,
-        ladder,
-        table,
-        rare,
-        voters,
-        pieces,
-        penalty,
-        rungs,
+        settings, total, *chosen, penalties, ladder, table, rare, voters=voters, pieces=pieces
     )
 
 
