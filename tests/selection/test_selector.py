@@ -166,18 +166,22 @@ def test_votes_are_called_for_wherever_examples_have_doubled() -> None:
     assert selector.points(48, 500) == [96, 192, 384]
     assert selector.points(200, 300) == []
     # Votes under way are later than those found.
-    selector.work = Work(96, pieces(3))
+    selector.work = Work(started(96), pieces(3))
     assert selector.points(96, 200) == [192]
+
+
+def started(total: int = 100) -> Findings:
+    return without_votes(SETTINGS[0], total, 1.0)
 
 
 def pieces(number: int) -> Generator[None, None, Findings]:
     for _ in range(number - 1):
         yield
-    return without_votes(SETTINGS[0], 10, 1.0)._replace(pieces=number)
+    return started()._replace(pieces=number)
 
 
 def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
-    work = Work(10, pieces(5))
+    work = Work(started(), pieces(5))
     for row in range(1, 5):
         work.advance(1)
         assert (work.done, work.rows) == (row, row)
@@ -187,14 +191,43 @@ def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
     assert work.done == 5
     work.advance(100)
     assert work.done == 5
-    at_once = Work(10, pieces(5))
+    at_once = Work(started(), pieces(5))
     at_once.advance(100)
     assert at_once.counts
     assert at_once.done == 5
 
 
+@pytest.mark.parametrize(("total", "speed"), [(1, 64), (5, 12), (32, 2), (33, 1), (1000, 1)])
+def test_of_a_young_model_several_pieces_are_done_with_a_row(total: int, speed: int) -> None:
+    """So that what they find counts before there are twice as many rows."""
+    work = Work(started(total), pieces(130))
+    rows = -(-130 // speed)
+    work.advance(rows - 1)
+    assert work.done == speed * (rows - 1)
+    assert not work.counts
+    work.advance(1)
+    assert work.counts
+
+
+def test_until_anybody_has_voted_what_is_expected_goes_by_the_latest_rows() -> None:
+    X, y = stream()
+    engine, selector = Engine.blank(5, SETTINGS[0]), None
+    for row in range(64):
+        learn(
+            engine, 10.0**row * X[row : row + 1] if row < 4 else X[row : row + 1], y[row : row + 1]
+        )
+        selector = selector_of(engine)
+        assert selector.findings is not None
+        if not selector.findings.voters:
+            latest = selector.work or selector.findings
+            assert selector.findings.total == latest.total == 2 ** int(np.log2(row + 1))
+    assert selector is not None
+    assert selector.findings is not None
+    assert selector.findings.voters
+
+
 def test_work_finished_early_counts_no_earlier() -> None:
-    work = Work(10, pieces(5))
+    work = Work(started(), pieces(5))
     work.advance(2)
     found = work.finish()
     assert work.done == 5
@@ -211,7 +244,7 @@ def test_work_finished_early_counts_no_earlier() -> None:
 
 
 def test_a_copy_of_work_goes_on_by_itself() -> None:
-    work = Work(10, pieces(5))
+    work = Work(started(), pieces(5))
     work.advance(2)
     twin = copy.deepcopy(work)
     twin.advance(3)

@@ -82,3 +82,12 @@ def test_classes_without_witnesses_are_saved_as_well() -> None:
     again = reloaded(model)
     assert again.classes_.tolist() == [0, 1, 2, 9]
     assert len(again.witnesses_[0]) == 5
+
+
+def test_arrays_are_written_as_they_read_however_they_lie_in_memory(tmp_path: Path) -> None:
+    odd = np.arange(24.0).reshape(2, 3, 4).swapaxes(0, 2)
+    state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["a", "b"]).to_state()
+    file_format.write(tmp_path / "m", state.keeping("room", {"odd": odd, "every": odd[::2]}))
+    kept = file_format.read(tmp_path / "m").kept_by("room")
+    np.testing.assert_array_equal(kept["odd"], odd)
+    np.testing.assert_array_equal(kept["every"], odd[::2])

@@ -93,7 +93,9 @@ def write(path: str | os.PathLike[str], state: State) -> None:
         check_labels(header)
         check_numbers(header, tensors)
         check_names(state.feature_names, sums.width)
-        data = bytearray(safetensors.numpy.save({**tensors, **state.more}, metadata))
+        # safetensors writes memory as it lies, whatever the strides say.
+        everything = {name: np.ascontiguousarray(each) for name, each in state.more.items()}
+        data = bytearray(safetensors.numpy.save({**tensors, **everything}, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
     except InputError as error:
         raise InputError(

@@ -105,10 +105,9 @@ def _findings(arrays: Arrays, settings: SelectionSettings) -> Findings:
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
     rungs = take(arrays, "rungs", np.float64, (max(1, M),), 0, 1)
-    chosen = (*choice.tolist(), rungs)
-    return Findings(
-        settings, total, *chosen, penalties, ladder, table, rare, voters=voters, pieces=pieces
-    )
+    usual, penalty = choice.tolist()
+    voted = (penalties, ladder, table, rare, voters, pieces)
+    return Findings(settings, total, usual, penalty, rungs, *voted)
 
 
 def _from_held_rows(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
