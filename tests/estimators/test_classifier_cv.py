@@ -65,21 +65,22 @@ def choice_by_refits(
     usual = np.median(counts[often]) if often.any() else 0
     rows, of = model.witnesses_
     known = [t for t in labels[often & (counts >= usual / 4)] if np.sum(of == t) > 1]
-    if len(known) < 2:
+    if not known:
         return None
+    rows, of = rows[np.isin(of, known)], of[np.isin(of, known)]
     accuracy = {}
     for penalty in PENALTIES:
-        scores = []
+        right: dict[float, list[bool]] = {recoding: [] for recoding in RECODINGS}
         for row, label in zip(rows, of, strict=True):
             keep = np.arange(len(y)) != np.flatnonzero((row == X).all(axis=1) & (y == label))[0]
             targets = oracles.one_hot(y[keep], labels)
             W, b = oracles.ridge(X[keep], targets, penalty, model.fit_intercept)
-            scores.append(row @ W + b)
-        for recoding in RECODINGS:
-            right = (
-                labels[(np.array(scores) * oracles.recode(counts, recoding)).argmax(axis=1)] == of
-            )
-            accuracy[penalty, recoding] = np.mean([right[of == t].mean() for t in known])
+            for recoding, hits in right.items():
+                factors = oracles.recode(targets.sum(axis=0), recoding)
+                hits.append(labels[((row @ W + b) * factors).argmax()] == label)
+        for recoding, hits in right.items():
+            by_class = [np.mean(np.array(hits)[of == t]) for t in known]
+            accuracy[penalty, recoding] = np.mean(by_class)
     best = {r: max(PENALTIES, key=lambda p: accuracy[p, r]) for r in RECODINGS}
     floor = accuracy[best[0.0], 0.0] - tolerance - 1e-9
     recoding = max(r for r in RECODINGS if accuracy[best[r], r] >= floor)
@@ -299,12 +300,10 @@ def test_a_row_taught_and_forgotten_leaves_no_trace_in_the_choice(size: float, v
     model.partial_fit(bad, ["mug"]).predict(X)
     if voted:
         model.reconsider()
-        assert size < 1e4 or model.penalty_ > 100 * never.penalty_
+        assert (model.recoding_ != never.recoding_).any()
     model.forget(bad, ["mug"])
     assert model.penalty_ == pytest.approx(never.penalty_)
-    # Votes that were called for in between stand, if the row was one among others.
-    limit = 0.02 if voted and size <= 1 else 1e-6
-    np.testing.assert_allclose(model.recoding_, never.recoding_, atol=limit)
+    np.testing.assert_allclose(model.recoding_, never.recoding_, atol=1e-6)
     assert witnesses_of(model) == witnesses_of(never)
 
 
@@ -366,11 +365,11 @@ def test_models_merge_to_the_same_choice_in_either_order(parameters: dict[str, A
 
 
 def test_with_room_for_all_two_models_merged_are_one_model() -> None:
-    X, y = stream(6, n=400)
+    X, y = stream(6, n=250)
     parameters: dict[str, Any] = {"witnesses": 400, "rule": "paper"}
     one, two, whole = (
         IncrementalRidgeClassifierCV(**parameters).fit(X[h], y[h])
-        for h in (slice(0, 150), slice(150, 400), slice(0, 400))
+        for h in (slice(0, 100), slice(100, 250), slice(0, 250))
     )
     assert_same_model(one.merge(two), whole)
 
@@ -577,17 +576,19 @@ def test_the_what_if_rule_raises_a_class_seen_a_few_times() -> None:
     assert total[1] > total[0] + 0.04
 
 
-def test_with_one_class_known_what_is_expected_is_chosen() -> None:
-    """Half the mean squared length of a row around the mean, to the next half decade, and 0.7."""
+def test_while_nobody_can_vote_what_is_expected_is_chosen() -> None:
+    """The mean squared length of a row around the mean, to the next half decade, and 0.7."""
     X, y = stream(1, n=100, T=1)
-    X, y = np.vstack([X, X[:2] + 5]), np.array([*y, "cup", "cup"])
-    for model in (IncrementalRidgeClassifierCV(), IncrementalRidgeClassifierCV(rule="paper")):
+    X, y = np.vstack([X, X[:1] + 5]), np.array([*y, "cup"])
+    for model in (IncrementalRidgeClassifierCV(), IncrementalRidgeClassifierCV(min_class_count=1)):
         model.fit(X, y)
-        half = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean() / 2
-        assert abs(np.log10(model.penalty_ / half)) <= 0.25
+        length = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
+        assert abs(np.log10(model.penalty_ / length)) <= 0.25
         assert np.log10(model.penalty_) * 2 == pytest.approx(round(np.log10(model.penalty_) * 2))
         assert model.recoding_.tolist() == [0.7, 0.7]
         assert np.isnan(model.validation_scores_["accuracy"]).all()
+    model.partial_fit(X[:1] + 5.5, ["cup"]).reconsider()
+    assert np.isfinite(model.validation_scores_["accuracy"]).all()
 
 
 def test_rows_that_are_all_alike_make_weights_of_no_size() -> None:

@@ -314,6 +314,7 @@ def test_many_rows_forgotten_call_for_votes() -> None:
     for row in range(0, 200):
         index, _ = engine.sums.locate(y[row : row + 1])
         engine.forget(X[row : row + 1], index)
+        _ = engine.findings
     latest = selector.work or selector.findings
     assert latest is not None
     assert latest.total < N
@@ -347,3 +348,27 @@ def test_the_spread_is_the_mean_squared_length_of_a_row(fit_intercept: bool) -> 
 def test_rows_that_are_all_alike_are_as_long_as_they_are() -> None:
     sums = Sums.of(np.tile([[3.0, 4.0]], (7, 1)), ["a"] * 7)
     assert spread_of(sums, fit_intercept=True) == pytest.approx(25.0)
+
+
+def test_in_a_stream_of_rows_that_come_and_go_votes_are_rare() -> None:
+    """A window of 300 rows: forgetting calls for votes at once only after a thousand rows."""
+    X, y = stream(n=3000)
+    engine = learn(Engine.blank(5, SETTINGS[0]), X[:300], y[:300])
+    selector, at_once = selector_of(engine), 0
+    for row in range(300, 3000):
+        engine.forget(X[row - 300 : row - 299], engine.sums.locate(y[row - 300 : row - 299])[0])
+        at_once += selector.findings is None
+        learn(engine, X[row : row + 1], y[row : row + 1])
+    assert at_once == 1 + 2 * 2700 // 1001
+
+
+def test_rows_forgotten_one_by_one_call_for_votes_once() -> None:
+    X, y = stream()
+    engine, never = (Engine.blank(5, SETTINGS[0]) for _ in range(2))
+    engine.fit(X, *engine.sums.locate(y))
+    never.fit(X[5:], *never.sums.locate(y[5:]))
+    for row in range(5):
+        engine.forget(X[row : row + 1], engine.sums.locate(y[row : row + 1])[0])
+        assert selector_of(engine).findings is None
+    assert engine.findings.total == len(X) - 5
+    assert engine.penalty == never.penalty

@@ -1,11 +1,13 @@
 """A choice travels with its model: saved, loaded and saved again it is the same, at any moment."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifierCV
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.storage import format as file_format
 from tests.streams import blobs, reloaded, saved
 
 PARAMETERS: list[dict[str, Any]] = [

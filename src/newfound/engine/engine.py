@@ -172,8 +172,9 @@ class Engine:
         Returns how large an error they left in the weights, relative to these. Raises
         NotTaughtError, with nothing changed, if they cannot all have been taught.
         """
-        sums, solver, selector = self.sums, self.solver, self.selector
-        y = sums.labels[index]
+        sums, selector, y = self.sums, self.selector, self.sums.labels[index]
+        # Whatever its penalty: several calls shall not each wait for votes.
+        solver = self._solver if self._solver is not None else self.solver
         left = selector.witnesses.without(X, y) if selector is not None else None
         remove = sums.prepare_removal(X, index)
         try:

@@ -19,9 +19,10 @@ from newfound.sums.sums import Sums
 RENEW = 2
 # Examples from which on a piece of work is done with each; before, as many more as they are fewer.
 YOUNG = 64
-# Share of all squares that may be forgotten until votes are called for again; and at once, lest a
-# choice rest on what is no more.
-FORGOTTEN, SHOCK = 0.5, 0.1
+# Forgetting calls for votes at once, lest a choice rest on what is no more, but in a stream of
+# rows that come and go only after so many of these, or where such a share of all squares goes at
+# once. Otherwise votes are called for, in pieces, once such a share is gone.
+CALM, SHOCK, FORGOTTEN = 1000, 0.1, 0.5
 # Of the mean square of a row, what is no spread but rounding: the rows are all alike.
 ALL_ALIKE = 1e-13
 
@@ -94,6 +95,7 @@ class Plan(NamedTuple):
     """What becomes of rows that are about to be learned."""
 
     witnesses: Witnesses  # once they are
+    rows: int  # how many they are
     first: int  # how many of them go to votes that are under way
     called: "tuple[Work | Findings, ...]"  # votes that were called for in their midst, in turn
     is_due: bool  # whether votes are to be called for after the last of them
@@ -110,12 +112,14 @@ class Selector:
     # findings: what was found last. None: votes are to be called for before anything else happens.
     # work: votes under way, if any.
     # forgotten: share of all squares forgotten since the last votes.
+    # calm: rows that came and went since forgetting last called for votes at once.
 
     def __init__(self, witnesses: Witnesses) -> None:
         self.witnesses = witnesses
         self.findings: Findings | None = None
         self.work: Work | None = None
         self.forgotten = 0.0
+        self.calm = CALM
 
     def adopt(self, findings: Findings | None) -> None:
         """Take over what was found; drop votes that are under way."""
@@ -152,8 +156,8 @@ class Selector:
         # Where all classes weigh the same, there is nothing to recode.
         what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
         panel = Panel(Snapshot.of(solver, witnesses), settings.min_class_count, what_if)
-        voting = panel.known if settings.rule == "paper" else panel.votes
-        if np.count_nonzero(voting) < 2:
+        can_vote = panel.known.any() if settings.rule == "paper" else panel.votes.sum() > 1
+        if not can_vote:
             return start
         return Work(start, work_out(panel, start))
 
@@ -189,10 +193,11 @@ class Selector:
                     break
             end = early
         is_due = points[-1:] == [sums.total + len(X)]
-        return Plan(witnesses.after(X, y, cap), end, tuple(called), is_due)
+        return Plan(witnesses.after(X, y, cap), len(X), end, tuple(called), is_due)
 
     def follow(self, plan: Plan, sums: Sums, settings: SelectionSettings) -> None:
         """Go on with votes, once the rows of a plan are in the sums."""
+        self.calm += plan.rows
         self._advance(plan.first)
         for called in plan.called:
             self._take_up(called)
@@ -205,10 +210,13 @@ class Selector:
         gone = float(np.square(X - mean, dtype=np.float64).sum())
         left = spread_of(sums, settings.fit_intercept) * sums.total
         share = gone / left if left else np.inf
+        self.calm += len(X)
         self.forgotten += share
-        has_voted = self.findings is not None and self.findings.voters > 0
-        if share >= SHOCK or not has_voted:
+        if self.findings is None:
+            return
+        if share >= SHOCK or self.calm > CALM or not self.findings.voters:
             self.adopt(None)
+            self.calm = 0
         elif self.forgotten >= FORGOTTEN:
             self._take_up(self.call(sums, self.witnesses, settings))
 

@@ -10,7 +10,7 @@ from newfound.common.arrays import take
 from newfound.common.errors import InputError
 from newfound.engine.engine import Engine
 from newfound.selection.findings import Findings
-from newfound.selection.selector import Selector, Work
+from newfound.selection.selector import CALM, Selector, Work
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
 from newfound.sums.rows import LARGEST_SQUARE
@@ -40,6 +40,7 @@ def packed(engine: Engine) -> Arrays:
         "witness_keys": np.array(keys, dtype=np.uint64),
         "seen": np.array([samples.get(name, Sample()).seen for name in names], dtype=np.int64),
         "forgotten": np.array([selector.forgotten]),
+        "calm": np.array([min(selector.calm, CALM)], dtype=np.int64),
         **_of_findings(findings),
     }
     if selector.work is not None:  # it counts later, but there is no harm in finishing it now
@@ -56,10 +57,10 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
     """
     if "held_rows" in arrays:
         return _from_held_rows(arrays, sums, settings)
-    whole = partial(take, arrays, dtype=np.int64, low=0, high=_MANY)
+    whole = partial(take, arrays, dtype=np.int64, low=0)
     rows, index = _labelled_rows(arrays, "witness_rows", "witness_class", sums)
     keys = take(arrays, "witness_keys", np.uint64, (len(rows),)).tolist()
-    seen = whole("seen", shape=(sums.n_classes,))
+    seen = whole("seen", shape=(sums.n_classes,), high=_MANY)
     counts = np.bincount(index, minlength=sums.n_classes)
     _require(bool((counts <= np.minimum(seen, sums.counts)).all()))
     _require(bool((np.diff(index) >= 0).all()))
@@ -72,6 +73,7 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
     selector = Selector(Witnesses(settings.random_state, samples))
     selector.findings = _findings(arrays, settings)
     selector.forgotten = float(take(arrays, "forgotten", np.float64, (1,), 0, _MANY)[0])
+    selector.calm = int(whole("calm", shape=(1,), high=CALM)[0])
     if "coming_rows" in arrays:
         coming = {
             name.removeprefix(_COMING): array
@@ -79,7 +81,7 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
             if name.startswith(_COMING)
         }
         found = _findings(coming, settings)
-        selector.work = Work.finished(found, int(whole("coming_rows", shape=(1,))[0]))
+        selector.work = Work.finished(found, int(whole("coming_rows", shape=(1,), high=_MANY)[0]))
     return selector
 
 

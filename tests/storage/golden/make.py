@@ -11,7 +11,7 @@ versions were made the same way, with PYTHONPATH at a checkout of that commit:
     first      9fa47c7^  format 1, nothing about extractors, no peaks
     510def3    510def3   format 1, no peaks
     peaks      8713cce   format 1, with peaks
-    witnesses  issue 13  format 2, with witnesses instead of rows held back
+    witnesses  0.2       format 2, with witnesses instead of rows held back
 """
 
 import json
