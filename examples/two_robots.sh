@@ -14,7 +14,7 @@ echo "# It is shown a scooter, which it has never seen; three photos later it kn
 views new scooter=motorcycle_left.png --views 3
 newfound predict kitchen.newfound new/scooter/00.jpg
 newfound teach kitchen.newfound new/scooter/*.jpg --as scooter
-views other scooter=motorcycle_right.png --views 2 --seed 1
+views other scooter=motorcycle_left.png --views 2 --seed 1
 newfound predict kitchen.newfound other/scooter/*.jpg
 
 echo "# Someone says that a cat is a mug, and takes it back; forgets the coins, and thinks better of it."

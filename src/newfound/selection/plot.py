@@ -28,9 +28,9 @@ def plot(found: Findings, axes: Any = None) -> Any:
 
 def _of_penalty(found: Findings, ax: Any) -> None:
     if found.voters:
-        ax.plot(found.penalties, found.votes, "o-", color=KNOWN, label=f"{found.voters} votes")
+        ax.plot(found.penalties, found.votes, "o-", color=KNOWN, label=f"as {found.voters} witnesses vote")
         worth = found.votes - found.prior
-        ax.plot(found.penalties, worth, "o--", color=RARE, label="less what is unusual")
+        ax.plot(found.penalties, worth, "o--", color=RARE, label="the same, less the prior")
     ax.axvline(found.usual, color=CHOSEN, linestyle=":", label=f"usual: {found.usual:.2g}")
     ax.axvline(found.penalty, color=CHOSEN, linestyle="--", label=f"chosen: {found.penalty:.2g}")
     ax.set(xscale="log", xlabel="penalty", ylabel="accuracy of witnesses left out (%)")
