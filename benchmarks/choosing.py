@@ -266,6 +266,38 @@ def measure(trials: int = 10) -> Iterator[Measurement]:
         yield Measurement(f"{what}: worst", float(np.min(gaps)), "points", worst_bar, True)
     yield from beside_scikit_learn()
     yield from shuffles()
+    frames = washington()
+    if frames is not None:
+        yield from dips(frames)
+
+
+def dips(frames: Frames, shown: int = 60, block: int = 5) -> Iterator[Measurement]:
+    """What known classes lose when another arrives: the first example alone, then five at a time.
+
+    The part that stays is due to the task, which is harder from then on; the rest is in passing.
+    """
+    _, train, test = _split(frames, 0, per_test=40)
+    X, y, model = frames.X, frames.categories, IncrementalRidgeClassifierCV()
+    found, known = [], np.zeros(0, dtype=np.intp)
+    for label, rows in train.items():
+        before = 100 * model.score(X[known], y[known]) if len(known) else 0.0
+        lost = []
+        for part in np.split(rows[:shown], [1, *range(block, shown, block)]):
+            for row in part:
+                model.partial_fit(X[row : row + 1], y[row : row + 1])
+            if len(known):
+                lost.append(before - 100 * model.score(X[known], y[known]))
+        found += [lost] if lost else []
+        known = np.concatenate([known, test[y[test] == label]])
+    table = np.array(found)
+    stays = np.maximum(0, table[:, -1:])
+    passing = np.maximum(0, table - stays)
+    for moment, when in ((0, "1 example"), (1, "5 examples"), (2, "10 examples")):
+        note = f"more than 2 at {np.count_nonzero(passing[:, moment] > 2)} of {len(found)} arrivals"
+        what = f"passing dip of known classes after {when} of a new one"
+        yield Measurement(what, float(passing[:, moment].max()), "points", note=note)
+    what = "most that known classes lose for good when one arrives"
+    yield Measurement(what, float(stays.max()), "points")
 
 
 def beside_scikit_learn() -> Iterator[Measurement]:

@@ -159,15 +159,15 @@ def test_votes_under_way_are_not_lost_on_a_long_lesson() -> None:
 
 def test_votes_are_called_for_wherever_examples_have_doubled() -> None:
     selector = Selector(Witnesses(seed=0))
-    assert selector.points(0, 1) == [1]
-    assert selector.points(0, 100) == [1, 2, 4, 8, 16, 32, 64]
+    assert selector.points(0, 1, []) == [1]
+    assert selector.points(0, 100, []) == [1, 2, 4, 8, 16, 32, 64]
     selector.adopt(without_votes(SETTINGS[0], 48, 1.0))
-    assert selector.points(48, 95) == []
-    assert selector.points(48, 500) == [96, 192, 384]
-    assert selector.points(200, 300) == []
+    assert selector.points(48, 95, []) == []
+    assert selector.points(48, 500, []) == [96, 192, 384]
+    assert selector.points(200, 300, []) == []
     # Votes under way are later than those found.
     selector.work = Work(started(96), pieces(3))
-    assert selector.points(96, 200) == [192]
+    assert selector.points(96, 200, []) == [192]
 
 
 def started(total: int = 100) -> Findings:

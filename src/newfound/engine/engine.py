@@ -152,8 +152,8 @@ class Engine:
 
     def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
         """Add rows to the sums, and to what the solver carries."""
-        # Where there is nothing yet, a penalty that is to be chosen is not known.
-        solver = self.solver if self.selector is None or self._solver is not None else None
+        # Where parameters are to be chosen, what was derived is kept current, whatever it is for.
+        solver = self.solver if self.selector is None else self._solver
         try:
             if put_off and solver is not None:
                 solver.discard()
@@ -179,6 +179,8 @@ class Engine:
         remove = sums.prepare_removal(X, index)
         try:
             solver.forget(X, index)
+            if selector is not None and left is not None:
+                selector.witnesses = left
             vanished = remove()
             solver.remove_classes(vanished)
         except NotTaughtError:
@@ -186,10 +188,10 @@ class Engine:
         except BaseException:
             solver.discard()
             raise
-        if selector is not None and left is not None and sums.total:
-            assert isinstance(self.settings, SelectionSettings)
-            selector.witnesses = left.only(sums.labels.tolist()) if len(vanished) else left
-            selector.note_forgotten(X, sums, self.settings)
+        if selector is not None and sums.total:
+            if len(vanished):
+                selector.witnesses = selector.witnesses.only(sums.labels.tolist())
+            selector.note_forgotten(X, sums, self.settings.fit_intercept)
         return rounding_left_by(X, sums, solver.penalty, solver.fit_intercept)
 
     def forget_class(self, label: Any) -> None:
@@ -205,10 +207,8 @@ class Engine:
             assert isinstance(self.settings, SelectionSettings)
             cap = self.settings.witnesses
             self.selector.witnesses = self.selector.witnesses.renamed(old, label, cap)
-        if sums.n_classes < before:
+        if sums.n_classes < before or self.settings.class_weight:  # which goes by label
             self._rebase()
-        elif sums.per_class and self._solver is not None:
-            self._solver.discard()  # weights go by label
 
     def _rebase(self) -> None:
         """Begin anew with what the sums now are."""

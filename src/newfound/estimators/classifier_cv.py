@@ -36,9 +36,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     Parameters
     ----------
     penalties : "auto" or sequence of float, default="auto"
-        Ridge penalties to choose from. "auto" is powers of the root of ten, tried outwards from
-        half the mean squared length of a row (around the mean, with an intercept) as long as they
-        get better, so that the scale of the features does not matter.
+        Ridge penalties to choose from. "auto" is half decades around the mean squared length of a
+        row (around the mean, with an intercept), so that the scale of the features does not
+        matter: first a few far apart, then the neighbours of the best.
     recodings : float or sequence of float, default=(0, 0.1, …, 1)
         Recodings to choose from.
     rule : "what-if", "paper" or None, default="what-if"
@@ -49,9 +49,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         Copies of examples that are kept of each class, at most. All examples of a class are
         equally likely to be among them.
     min_class_count : int, default=30
-        Only classes of which so many examples were taught vote, and a quarter of what is usual
-        among such classes. With fewer than two of them, half the mean squared length of a row and
-        recoding 0.7 are used.
+        Only classes of which so many examples were taught are pretended rare in what-ifs, if they
+        have a quarter of what is usual among such classes. All classes with two witnesses vote on
+        the model as it is; until there are two such classes, what is usually right is used.
     tolerance : float, default=0.0
         How much accuracy may suffer from recoding under rule "paper".
     class_weight : None, "balanced" or mapping of label to float, default=None
@@ -212,8 +212,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         grid = np.meshgrid(found.penalties, found.settings.recodings, indexing="ij")
         columns = {"penalty": grid[0], "recoding": grid[1]}
         for name, table in (("accuracy", found.table), ("rare", found.rare)):
-            voted = table.mean(axis=0) if len(table) else np.full(grid[0].shape, np.nan)
-            columns[name] = voted
+            columns[name] = table.mean(axis=0) if found.voters else np.full(grid[0].shape, np.nan)
         columns["prior"] = np.repeat(found.prior[:, None] / 100, grid[0].shape[1], axis=1)
         return {name: column.ravel() for name, column in columns.items()}
 

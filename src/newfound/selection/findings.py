@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Floats
-from newfound.selection.panel import Panel
+from newfound.selection.panel import LADDER, Panel
 from newfound.selection.rules import (
-    USUAL_RECODING,
     first_best,
     nearest,
     paper_rule,
@@ -17,9 +16,9 @@ from newfound.selection.rules import (
 )
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
 
-# Penalties to choose from by default are powers of the root of ten: so many below the usual one,
-# and so many above.
-BELOW, ABOVE = 14, 6
+# Penalties to choose from by default are half decades apart: so many below the usual one, and so
+# many above.
+BELOW, ABOVE = 24, 6
 # Which of them are tried first, in decades from the usual one. From the best of these the search
 # goes on to its neighbours.
 SCAN = (0.0, 1.5, -1.5, -3.0, -4.5, -6.0)
@@ -28,27 +27,25 @@ SCAN = (0.0, 1.5, -1.5, -3.0, -4.5, -6.0)
 class Findings(NamedTuple):
     """How the witnesses voted, and what was chosen.
 
-    Without votes there is but the usual penalty, and no rung.
+    Without votes there is but the usual penalty, and the tables mean nothing.
     """
 
     settings: SelectionSettings  # what it was found for
     total: int  # examples taught when the votes were called for
     usual: float  # the penalty that was expected
     penalty: float
-    rungs: Floats  # the recoding for each pretended count, shape (M,); shape (1,) if there is none
+    rungs: Floats  # the recoding for each count of the ladder, shape (M,)
     penalties: Floats  # those tried, rising, shape (K,)
-    ladder: Floats  # the pretended counts, shape (M,); infinity: nothing was pretended
+    ladder: Floats  # counts of examples, rising, shape (M,)
     table: Floats  # accuracy of all that vote, shape (M, K, A)
-    rare: Floats  # of classes pretended rare, shape (M, K, A)
+    rare: Floats  # of classes pretended to have so many examples, shape (M, K, A)
     voters: int = 0
     pieces: int = 0  # of work that it took
 
     def recoding(self, counts: Floats) -> Floats:
         """Return the recoding for classes of so many examples."""
-        if len(self.ladder) < 2:
-            return np.full(len(counts), self.rungs[0])
-        rungs = np.log(self.ladder)
-        recoding: Floats = np.interp(np.log(np.maximum(counts, 1)), rungs, self.rungs)
+        counts = np.log(np.maximum(counts, 1))
+        recoding: Floats = np.interp(counts, np.log(self.ladder), self.rungs)
         return recoding
 
     @property
@@ -67,9 +64,9 @@ def candidates(settings: SelectionSettings, usual: float) -> Floats:
     """Return the penalties to choose from, rising."""
     if settings.penalties != "auto":
         return np.array(settings.penalties)
-    middle = round(2 * np.log10(usual))
-    powers: Floats = 10.0 ** (np.arange(middle - BELOW, middle + ABOVE + 1) / 2)
-    return np.clip(powers, SMALLEST_NUMBER, LARGEST_NUMBER)
+    penalties = usual * 10.0 ** (np.arange(-BELOW, ABOVE + 1) / 2)
+    rising: Floats = np.unique(np.clip(penalties, SMALLEST_NUMBER, LARGEST_NUMBER))
+    return rising
 
 
 def without_votes(settings: SelectionSettings, total: int, spread: float) -> Findings:
@@ -81,16 +78,14 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     total : int
         Examples taught.
     spread : float
-        Mean squared length of a row; 0 if there is nothing to go by.
+        Mean squared length of a row; 0 if all are zero.
     """
     usual = float(np.clip(spread or 1.0, SMALLEST_NUMBER, LARGEST_NUMBER))
     penalties, recodings = candidates(settings, usual), np.array(settings.recodings)
     tried = penalties[[nearest(np.log10(penalties), np.log10(usual))]]
-    rungs = recodings[[nearest(recodings, USUAL_RECODING)]]
-    nothing = np.zeros((0, 1, len(recodings)))
-    return Findings(
-        settings, total, usual, float(tried[0]), rungs, tried, np.zeros(0), nothing, nothing
-    )
+    table = np.zeros((len(LADDER), 1, len(recodings)))
+    rungs = weighed_recodings(table[:, 0], LADDER, recodings, voters=0)
+    return Findings(settings, total, usual, float(tried[0]), rungs, tried, LADDER, table, table)
 
 
 def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
@@ -114,10 +109,8 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
         yield
         tried = sorted(votes)
         table, rare = np.stack([votes[each] for each in tried], axis=2)
-        ladder = panel.ladder if len(panel.ladder) else np.array([np.inf])
-        return start._replace(
-            penalties=grid[tried], ladder=ladder, table=table, rare=rare, voters=len(panel.voters)
-        )
+        found = start._replace(penalties=grid[tried], ladder=panel.ladder, voters=len(panel.voters))
+        return found._replace(table=table, rare=rare)
 
     decades, tries_all = np.log10(grid / start.usual), start.settings.rule == "paper"
     queue = list(range(len(grid))) if tries_all else [nearest(decades, each) for each in SCAN]
@@ -150,8 +143,8 @@ def vote(
     basis = panel.basis(factor)
     yield
     real = panel.as_it_is(basis, recodings, of_known=settings.rule == "paper")
-    if not len(panel.ladder):
-        return np.array([[real], [real]])
+    if not panel.scenes:
+        return np.tile(real, (2, len(panel.ladder), 1))
     share, rungs = 1 - 1 / np.count_nonzero(panel.known), []
     for rung in panel.ladder:
         yield
@@ -165,7 +158,8 @@ def chosen(found: Findings) -> Findings:
     recodings, table = np.array(found.settings.recodings), found.table
     if found.settings.rule == "paper":
         place, level = paper_rule(table[0], found.settings.tolerance)
-        return found._replace(penalty=float(found.penalties[place]), rungs=recodings[[level]])
-    place = int(first_best(found.votes - found.prior))
-    rungs = weighed_recodings(table[:, place], recodings, found.voters)
+        rungs = np.full(len(found.ladder), recodings[level])
+    else:
+        place = int(first_best(found.votes - found.prior))
+        rungs = weighed_recodings(table[:, place], found.ladder, recodings, found.voters)
     return found._replace(penalty=float(found.penalties[place]), rungs=rungs)

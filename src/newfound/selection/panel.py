@@ -16,8 +16,8 @@ MOST_CLASSES, VOTERS, FEWEST_OF_A_CLASS = 100, 500, 5
 # A known class has at least this share of what such classes usually have: one that has just come
 # says little by its few witnesses.
 KNOWN_SHARE = 0.25
-# The largest count that is pretended, and how often larger each is than the last.
-LARGEST, RUNG = 1024, 4
+# Counts that are pretended.
+LADDER: Floats = np.power(4.0, np.arange(6))
 # Scenes for each pretended count: in each, other classes play the rare ones.
 SCENES = 4
 
@@ -57,7 +57,8 @@ class Panel:
     # votes, known: which of them vote, and which of those are known well, shape (C,).
     # voters, of_class, ranks: rows around the mean, the place of each one's class among `classes`,
     #     and its own among the witnesses of that class; shapes (V, r), (V,), (V,).
-    # ladder: the pretended counts, shape (M,). scenes: which of the classes are rare.
+    # ladder: the pretended counts, shape (M,).
+    # scenes: which of the classes are rare; none, where nothing is pretended.
     # few[m, c]: which vector is the mean of the first m witnesses of class c.
 
     def __init__(self, snapshot: Snapshot, min_class_count: int, what_if: bool) -> None:
@@ -71,8 +72,7 @@ class Panel:
         self.votes: Mask = (counts > 1) & ([len(rows) > 1 for rows in witnesses])
         self.known = self.votes & are_known(snapshot.counts, min_class_count)[self.classes]
         self._call_witnesses(witnesses)
-        self.ladder: Floats = np.zeros(0)
-        self.scenes: list[Index] = []
+        self.ladder, self.scenes = LADDER, list[Index]()
         if what_if and np.count_nonzero(self.known) > 1:
             self._set_the_stage(rng, counts)
         self._gather_vectors(witnesses)
@@ -88,9 +88,7 @@ class Panel:
 
     def _set_the_stage(self, rng: np.random.Generator, counts: Counts) -> None:
         known = np.flatnonzero(self.known)
-        usual = int(np.median(counts[known]))
-        rungs = int(np.log2(min(usual, LARGEST)) // np.log2(RUNG)) + 1
-        self.ladder = np.power(float(RUNG), np.arange(rungs))
+        self.ladder = LADDER[np.median(counts[known]) >= LADDER]
         # As large a part of the known classes as is rare among all, but never most of them; and not
         # less than a fifth, for each that plays a rare one tells something.
         part = min(max(1 - len(known) / len(counts), 0.2), 0.5)
@@ -108,7 +106,7 @@ class Panel:
         mean_of_rest = masses[others] @ snapshot.means[others] / (rest or 1.0)
         vectors = [*snapshot.means[classes], mean_of_rest]
         self.few: dict[tuple[float, int], int] = {}
-        for rung in self.ladder:
+        for rung in self.ladder if self.scenes else ():
             for place in np.flatnonzero(self.known).tolist():
                 if rung <= len(witnesses[place]) // 2:
                     self.few[rung, place] = len(vectors)

@@ -28,9 +28,16 @@ def plot(found: Findings, axes: Any = None) -> Any:
 
 def _of_penalty(found: Findings, ax: Any) -> None:
     if found.voters:
-        ax.plot(found.penalties, found.votes, "o-", color=KNOWN, label=f"as {found.voters} witnesses vote")
-        worth = found.votes - found.prior
-        ax.plot(found.penalties, worth, "o--", color=RARE, label="the same, less the prior")
+        ax.plot(
+            found.penalties,
+            found.votes,
+            "o-",
+            color=KNOWN,
+            label=f"as {found.voters} witnesses vote",
+        )
+        if found.settings.rule != "paper":
+            worth = found.votes - found.prior
+            ax.plot(found.penalties, worth, "o--", color=RARE, label="the same, less the prior")
     ax.axvline(found.usual, color=CHOSEN, linestyle=":", label=f"usual: {found.usual:.2g}")
     ax.axvline(found.penalty, color=CHOSEN, linestyle="--", label=f"chosen: {found.penalty:.2g}")
     ax.set(xscale="log", xlabel="penalty", ylabel="accuracy of witnesses left out (%)")
@@ -40,12 +47,11 @@ def _of_recoding(found: Findings, ax: Any) -> None:
     recodings = np.array(found.settings.recodings)
     if found.voters:
         place = int(np.flatnonzero(found.penalties == found.penalty)[0])
-        for table, name, colour in (
-            (found.rare, "classes pretended rare", RARE),
-            (found.table, "all known classes", KNOWN),
-        ):
-            curve = 100 * table[:, place].mean(axis=0)
-            ax.plot(recodings, curve, "o-", color=colour, label=name)
+        curve = 100 * found.table[:, place].mean(axis=0)
+        ax.plot(recodings, curve, "o-", color=KNOWN, label="all that vote")
+        if not np.array_equal(found.rare, found.table):
+            curve = 100 * found.rare[:, place].mean(axis=0)
+            ax.plot(recodings, curve, "o-", color=RARE, label="classes pretended rare")
     low, high = float(found.rungs.min()), float(found.rungs.max())
     text = f"chosen: {low:.2g}" if high - low < 0.005 else f"chosen: {low:.2g} to {high:.2g}"
     ax.axvline((low + high) / 2, color=CHOSEN, linestyle="--", label=text)

@@ -8,6 +8,8 @@ from newfound.common.arrays import Floats, Index
 ROUNDING = 1e-12
 # The recoding that is expected before anybody votes, and how far from it others are expected.
 USUAL_RECODING, WIDTH_OF_RECODING = 0.7, 0.3
+# How far below the middle of all recodings that of a class seen once is, as a share of weight.
+CARE = 0.15
 # What a penalty far from the usual one must be better by, at most, in what may be luck.
 LEAVING = 1.5
 
@@ -50,14 +52,20 @@ def prior(penalties: Floats, usual: float, voters: int) -> Floats:
     return points
 
 
-def weighed_recodings(table: Floats, recodings: Floats, voters: int) -> Floats:
-    """Return a recoding for each of M pretended counts: the mean of all, weighed by their votes.
+def weighed_recodings(table: Floats, ladder: Floats, recodings: Floats, voters: int) -> Floats:
+    """Return a recoding for each of M pretended counts: the middle one, weighed by votes and prior.
+
+    For a class seen m times it is a little below the middle, by a share that falls with the root
+    of m: so does the error of its mean, and one that is recoded too much takes others' examples.
 
     Parameters
     ----------
     table : ndarray of shape (M, A)
         Accuracy for each pretended count and recoding, from 0 to 1.
+    ladder : ndarray of shape (M,)
+        The pretended counts.
     recodings : ndarray of shape (A,)
+        Rising.
     voters : int
 
     Returns
@@ -66,15 +74,20 @@ def weighed_recodings(table: Floats, recodings: Floats, voters: int) -> Floats:
 
     Examples
     --------
-    >>> table = np.array([[0.8, 0.8, 0.8], [0.8, 0.9, 0.7]])
-    >>> weighed_recodings(table, np.array([0.0, 0.5, 1.0]), voters=500).round(2)
-    array([0.68, 0.5 ])
+    >>> table = np.array([[0.8, 0.8, 0.8], [0.8, 0.8, 0.8], [0.8, 0.9, 0.7]])
+    >>> ladder, recodings = np.array([1.0, 1e6, 1e6]), np.array([0.0, 0.5, 1.0])
+    >>> weighed_recodings(table, ladder, recodings, voters=500).round(2)
+    array([0.54, 0.69, 0.5 ])
     """
     lost = 100 * (table.max(axis=1, keepdims=True) - table)
     unlikely = (recodings - USUAL_RECODING) ** 2 / (2 * WIDTH_OF_RECODING**2)
     weights = np.exp(-lost / luck(voters) - unlikely)
-    weighed: Floats = weights @ recodings / weights.sum(axis=1)
-    return weighed
+    weights /= weights.sum(axis=1, keepdims=True)
+    middles = np.cumsum(weights, axis=1) - weights / 2
+    shares = 0.5 - CARE / np.sqrt(ladder)
+    return np.array(
+        [np.interp(share, each, recodings) for share, each in zip(shares, middles, strict=True)]
+    )
 
 
 def paper_rule(table: Floats, tolerance: float) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Index, Labels, Rows
+from newfound.common.arrays import Counts, Index, Labels, Rows
 from newfound.selection.findings import Findings, without_votes, work_out
 from newfound.selection.panel import Panel
 from newfound.selection.snapshot import Snapshot
@@ -19,9 +19,9 @@ from newfound.sums.sums import Sums
 RENEW = 2
 # Examples from which on a piece of work is done with each; before, as many more as they are fewer.
 YOUNG = 64
-# Forgetting calls for votes at once, lest a choice rest on what is no more, but in a stream of
-# rows that come and go only after so many of these, or where such a share of all squares goes at
-# once. Otherwise votes are called for, in pieces, once such a share is gone.
+# Forgetting calls for votes, lest a choice rest on what is no more. But in a stream of rows that
+# come and go it does so only after so many of them, or where such a share of all squares goes at
+# once, or has gone since the last votes.
 CALM, SHOCK, FORGOTTEN = 1000, 0.1, 0.5
 # Of the mean square of a row, what is no spread but rounding: the rows are all alike.
 ALL_ALIKE = 1e-13
@@ -112,7 +112,8 @@ class Selector:
     # findings: what was found last. None: votes are to be called for before anything else happens.
     # work: votes under way, if any.
     # forgotten: share of all squares forgotten since the last votes.
-    # calm: rows that came and went since forgetting last called for votes at once.
+    # calm: rows that came and went since forgetting last called for votes; -1: nothing else has
+    #     happened since.
 
     def __init__(self, witnesses: Witnesses) -> None:
         self.witnesses = witnesses
@@ -125,22 +126,22 @@ class Selector:
         """Take over what was found; drop votes that are under way."""
         self.findings, self.work, self.forgotten = findings, None, 0.0
 
-    def points(self, before: int, after: int) -> list[int]:
+    def points(self, before: int, after: int, firsts: list[int]) -> list[int]:
         """Return at which numbers of examples votes are to be called for.
 
-        That is where examples have doubled once more since the last time, or the first, after
-        `before` and up to `after`.
+        That is where examples have doubled once more since the last time, and at any of `firsts`,
+        after `before` and up to `after`.
 
         >>> selector = Selector(Witnesses(seed=0))
-        >>> selector.points(0, 9), selector.points(64, 100), selector.points(64, 128)
-        ([1, 2, 4, 8], [], [128])
+        >>> selector.points(0, 9, []), selector.points(64, 100, [70]), selector.points(64, 128, [])
+        ([1, 2, 4, 8], [70], [128])
         """
         latest = self.work or self.findings
         point, found = latest.total if latest is not None else 1, []
         while point <= after:
             if point > before:
                 found.append(point)
-            point *= RENEW
+            point = min([first for first in firsts if first > point] + [RENEW * point])
         return found
 
     def call(
@@ -178,7 +179,8 @@ class Selector:
         y, cap, end = labels[index], settings.witnesses, len(X)
         witnesses = Witnesses(settings.random_state, self.witnesses.samples)
         called: list[Work | Findings] = []
-        points = [] if put_off else self.points(sums.total, sums.total + len(X))
+        firsts = firsts_of(sums.counts, index, settings.min_class_count)
+        points = [] if put_off else self.points(sums.total, sums.total + len(X), firsts)
         # From the last on: what was found there is all that counts, unless it does not count yet.
         for early in (point - sums.total for point in reversed(points)):
             if early < len(X):
@@ -197,28 +199,30 @@ class Selector:
 
     def follow(self, plan: Plan, sums: Sums, settings: SelectionSettings) -> None:
         """Go on with votes, once the rows of a plan are in the sums."""
-        self.calm += plan.rows
-        self._advance(plan.first)
-        for called in plan.called:
-            self._take_up(called)
-        if plan.is_due:
-            self._take_up(self.call(sums, self.witnesses, settings))
+        self.calm = max(0, self.calm) + plan.rows
+        try:
+            self._advance(plan.first)
+            for called in plan.called:
+                self._take_up(called)
+            if plan.is_due:
+                self._take_up(self.call(sums, self.witnesses, settings))
+        except MemoryError:  # the rows are learned; votes can wait until there are twice as many
+            self.work = None
 
-    def note_forgotten(self, X: Rows, sums: Sums, settings: SelectionSettings) -> None:
-        """Call for votes anew if rows `X` (m, d), no longer in the sums, mattered much to them."""
-        mean = sums.cross.sum(axis=1) / sums.total * settings.fit_intercept
+    def note_forgotten(self, X: Rows, sums: Sums, fit_intercept: bool) -> None:
+        """Have votes called for anew, now that rows `X` (m, d) are no longer in the sums."""
+        mean = sums.cross.sum(axis=1) / sums.total * fit_intercept
         gone = float(np.square(X - mean, dtype=np.float64).sum())
-        left = spread_of(sums, settings.fit_intercept) * sums.total
+        left = spread_of(sums, fit_intercept) * sums.total
         share = gone / left if left else np.inf
-        self.calm += len(X)
         self.forgotten += share
-        if self.findings is None:
-            return
-        if share >= SHOCK or self.calm > CALM or not self.findings.voters:
+        has_voted = self.findings is not None and self.findings.voters > 0
+        is_calm = 0 <= self.calm <= CALM
+        if is_calm and has_voted and share < SHOCK and self.forgotten < FORGOTTEN:
+            self.calm += len(X)
+        else:
             self.adopt(None)
-            self.calm = 0
-        elif self.forgotten >= FORGOTTEN:
-            self._take_up(self.call(sums, self.witnesses, settings))
+            self.calm = -1
 
     def _take_up(self, called: Work | Findings) -> None:
         if isinstance(called, Findings):
@@ -230,13 +234,37 @@ class Selector:
         self._advance(0)
 
     def _advance(self, rows: int) -> None:
-        work, self.work = self.work, None  # should it fail, it starts anew
+        work, self.work = self.work, None  # should it fail, it is gone
         if work is not None:
             work.advance(rows)
             if work.counts:
                 self.adopt(work.found)
             else:
                 self.work = work
+
+
+def firsts_of(counts: Counts, index: Index, min_class_count: int) -> list[int]:
+    """Return at which numbers of examples two classes can vote, or are known, for the first time.
+
+    `counts` (T,) are those of before, `index` (m,) the classes of the examples that come.
+
+    >>> firsts_of(np.array([9, 1]), np.array([0, 0, 1, 1, 1]), min_class_count=3)
+    [13, 14]
+    """
+    firsts = []
+    for level in (2, max(2, min_class_count)):
+        missing = 2 - np.count_nonzero(counts >= level)
+        if missing > 0:
+            reached = []
+            for each in np.unique(index).tolist():
+                had = int(counts[each]) if each < len(counts) else 0
+                places = np.flatnonzero(index == each)
+                if had < level <= had + len(places):
+                    reached.append(int(places[level - had - 1]) + 1)
+            firsts += [
+                int(counts.sum()) + place for place in sorted(reached)[missing - 1 : missing]
+            ]
+    return firsts
 
 
 def spread_of(sums: Sums, fit_intercept: bool) -> float:

@@ -134,7 +134,7 @@ class Witnesses:
         """Return a key for each of the rows (m, d) of a class, the first of which is its `turn`."""
         # The same for the same numbers, in whatever precision they come.
         bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.uint64)
-        mixed = np.bitwise_xor.reduce(bits, axis=1).tolist()
+        mixed = (bits * (2 * np.arange(bits.shape[1], dtype=np.uint64) + 1)).sum(axis=1).tolist()
         return [
             _scattered(_scattered(bits + self.seed) + i * _STEP)
             for i, bits in enumerate(mixed, turn + 1)

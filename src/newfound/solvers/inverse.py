@@ -54,7 +54,7 @@ def fits_single(diagonal: Floats, squares: Floats | float = 0.0) -> bool:
     (True, False)
     """
     least, most = SINGLE_RANGE
-    rounding = np.finfo(np.float32).eps * float(np.sum(squares * diagonal))
+    rounding = float(np.finfo(np.float32).eps) * float(np.sum(squares * diagonal))
     return bool(least < diagonal.min() and diagonal.max() < most and COMING_MARGIN * rounding < 1)
 
 

@@ -18,8 +18,8 @@ from newfound.sums.sums import Sums
 
 Arrays = dict[str, NDArray[Any]]
 
-# More examples than anyone can show, and fewer than 64 bits count.
-_MANY = 2**53
+# More examples than anyone can show, and fewer than float64 counts.
+_MANY = 2**52
 # What is stored of findings, and of those that do not count yet.
 _NUMBERS = ("total", "voters", "pieces")
 _FINDINGS = ("penalties", "ladder", "table", "rare", "rungs")
@@ -73,7 +73,7 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
     selector = Selector(Witnesses(settings.random_state, samples))
     selector.findings = _findings(arrays, settings)
     selector.forgotten = float(take(arrays, "forgotten", np.float64, (1,), 0, _MANY)[0])
-    selector.calm = int(whole("calm", shape=(1,), high=CALM)[0])
+    selector.calm = int(take(arrays, "calm", np.int64, (1,), -1, CALM)[0])
     if "coming_rows" in arrays:
         coming = {
             name.removeprefix(_COMING): array
@@ -97,16 +97,15 @@ def _findings(arrays: Arrays, settings: SelectionSettings) -> Findings:
     total, voters, pieces = (int(number[0]) for number in numbers)
     positive = partial(take, arrays, dtype=np.float64, low=SMALLEST_NUMBER, high=LARGEST_NUMBER)
     penalties, choice = positive("penalties", shape=(-1,)), positive("choice", shape=(2,))
-    ladder = take(arrays, "ladder", np.float64, (-1,), 1, np.inf)
+    ladder = take(arrays, "ladder", np.float64, (-1,), 1, _MANY)
     K, M, A = len(penalties), len(ladder), len(settings.recodings)
-    _require(total > 0 and K > 0)
+    _require(total > 0 and K > 0 and M > 0)
     _require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
-    _require(M < 2 or bool(np.isfinite(ladder).all()))
-    _require(bool(np.isin(choice[1], penalties)) and (voters > 0) == (M > 0))
+    _require(bool(np.isin(choice[1], penalties)))
     table, rare = (
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
-    rungs = take(arrays, "rungs", np.float64, (max(1, M),), 0, 1)
+    rungs = take(arrays, "rungs", np.float64, (M,), 0, 1)
     usual, penalty = choice.tolist()
     voted = (penalties, ladder, table, rare, voters, pieces)
     return Findings(settings, total, usual, penalty, rungs, *voted)
