@@ -492,21 +492,18 @@ def test_a_failure_half_way_leaves_everything_as_it_was(
 
 def test_votes_that_fail_leave_a_model_that_has_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = stream(9, n=260)
-    model = IncrementalRidgeClassifierCV().partial_fit(X[:250], y[:250])
+    model = IncrementalRidgeClassifierCV().fit(X[:128], y[:128])  # the next votes are at 256
     chosen = model.penalty_
 
     def fail(*_: Any) -> None:
         raise MemoryError
 
     monkeypatch.setattr("newfound.selection.panel.Panel.basis", fail)
-    failed = 0
-    for row in range(250, 260):
-        try:
-            model.partial_fit(X[row : row + 1], y[row : row + 1])
-        except MemoryError:
-            failed += 1
+    for row in range(128, 260):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+    with pytest.raises(MemoryError):
+        model.reconsider()
     monkeypatch.undo()
-    assert failed > 0
     assert model.n_samples_seen_ == 260
     assert model.penalty_ == chosen
     assert_same_model(model.reconsider(), IncrementalRidgeClassifierCV().fit(X, y))
@@ -577,15 +574,14 @@ def test_the_what_if_rule_raises_a_class_seen_a_few_times() -> None:
 
 
 def test_while_nobody_can_vote_what_is_expected_is_chosen() -> None:
-    """The mean squared length of a row around the mean, to the next half decade, and 0.7."""
+    """The mean squared length of a row around the mean, and a recoding of about 0.6."""
     X, y = stream(1, n=100, T=1)
     X, y = np.vstack([X, X[:1] + 5]), np.array([*y, "cup"])
     for model in (IncrementalRidgeClassifierCV(), IncrementalRidgeClassifierCV(min_class_count=1)):
         model.fit(X, y)
         length = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
-        assert abs(np.log10(model.penalty_ / length)) <= 0.25
-        assert np.log10(model.penalty_) * 2 == pytest.approx(round(np.log10(model.penalty_) * 2))
-        assert model.recoding_.tolist() == [0.7, 0.7]
+        assert model.penalty_ == pytest.approx(length)
+        assert 0.5 < model.recoding_[0] < model.recoding_[1] < 0.7  # a cup, seen once, and a mug
         assert np.isnan(model.validation_scores_["accuracy"]).all()
     model.partial_fit(X[:1] + 5.5, ["cup"]).reconsider()
     assert np.isfinite(model.validation_scores_["accuracy"]).all()
@@ -629,7 +625,7 @@ def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
         for ax in axes:
             said = [text.get_text() for text in ax.get_legend().get_texts()]
             assert any(text.startswith("chosen") for text in said)
-        votes = [line for line in axes[0].lines if "votes" in str(line.get_label())]
+        votes = [line for line in axes[0].lines if "vote" in str(line.get_label())]
         assert len(votes[0].get_xdata()) == length // recodings
         axes[0].figure.clear()
     tiny = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["a", "b"])

@@ -28,7 +28,7 @@ def test_nobody_votes_once_too_little_is_known() -> None:
     model.forget(X[few], y[few])
     assert np.isnan(model.validation_scores_["accuracy"]).all()
     assert np.isnan(model.validation_scores_["rare"]).all()
-    assert model.recoding_.tolist() == [0.7]
+    assert 0.6 < model.recoding_[0] < 0.7
 
 
 def test_every_class_may_be_well_known_from_its_first_example() -> None:

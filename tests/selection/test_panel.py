@@ -308,4 +308,5 @@ def test_classes_known_are_those_with_many_examples_and_two_witnesses() -> None:
         assert panel.classes[panel.known].tolist() == known
     nobody = Panel(Snapshot.of(engine.solver, witnesses.capped(1)), 10, what_if=True)
     assert not nobody.votes.any()
-    assert not len(nobody.ladder)
+    assert not nobody.scenes
+    assert not nobody.few

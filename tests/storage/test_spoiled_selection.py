@@ -102,7 +102,10 @@ def test_a_file_with_a_valid_checksum_and_spoiled_selection_is_refused(
 )
 def test_spoiled_votes_under_way_are_refused(name: str, value: Any, tmp_path: Path) -> None:
     X, y = blobs()
-    model = IncrementalRidgeClassifierCV().partial_fit(X[:514], y[:514])
+    model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
+    votes = model.to_state().kept_by("selection")
+    first = 2 * int(votes.get("coming_total", votes["total"])[0])  # where the next are called for
+    model.partial_fit(X[200 : first + 2], y[200 : first + 2])
     assert_refused(model, name, value, tmp_path / "model.newfound")
 
 

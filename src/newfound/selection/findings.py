@@ -8,6 +8,7 @@ import numpy as np
 from newfound.common.arrays import Floats
 from newfound.selection.panel import LADDER, Panel
 from newfound.selection.rules import (
+    USUAL_RECODING,
     first_best,
     nearest,
     paper_rule,
@@ -85,6 +86,8 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     tried = penalties[[nearest(np.log10(penalties), np.log10(usual))]]
     table = np.zeros((len(LADDER), 1, len(recodings)))
     rungs = weighed_recodings(table[:, 0], LADDER, recodings, voters=0)
+    if settings.rule == "paper":  # which takes one of them, for all classes
+        rungs = np.full(len(LADDER), recodings[nearest(recodings, USUAL_RECODING)])
     return Findings(settings, total, usual, float(tried[0]), rungs, tried, LADDER, table, table)
 
 

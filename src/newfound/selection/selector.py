@@ -217,7 +217,7 @@ class Selector:
         share = gone / left if left else np.inf
         self.forgotten += share
         has_voted = self.findings is not None and self.findings.voters > 0
-        is_calm = 0 <= self.calm <= CALM
+        is_calm = 0 <= self.calm < CALM
         if is_calm and has_voted and share < SHOCK and self.forgotten < FORGOTTEN:
             self.calm += len(X)
         else:

@@ -101,7 +101,7 @@ def _findings(arrays: Arrays, settings: SelectionSettings) -> Findings:
     K, M, A = len(penalties), len(ladder), len(settings.recodings)
     _require(total > 0 and K > 0 and M > 0)
     _require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
-    _require(bool(np.isin(choice[1], penalties)))
+    _require(bool(np.isin(choice[1], penalties)) and (voters > 0) == (pieces > 0))
     table, rare = (
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
