@@ -1,6 +1,8 @@
 """Doctests run in a folder of their own, so that examples may write files."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 # Before numpy is imported, and for child processes, too: on a machine that is busy with other work,
 # threads of BLAS wait for each other far longer than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 
 @pytest.fixture(autouse=True)
@@ -16,3 +19,11 @@ def _doctests_in_a_fresh_folder(
 ) -> None:
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _figures_closed() -> Iterator[None]:
+    """Close what a test drew: pyplot warns of twenty open figures, and warnings are errors."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

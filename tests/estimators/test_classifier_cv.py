@@ -1,6 +1,5 @@
 """Choosing in the stream: the paper's rule to the letter, and the same public face throughout."""
 
-import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -640,12 +639,3 @@ def test_one_class_and_one_example_are_enough() -> None:
         model.partial_fit([[1.0, 2.0]] * 20, ["mug"] * 20, classes=["mug", "cup"])
         assert model.predict([[9.0, 0.0]]).tolist() == ["mug"]
         assert model.novelty([[1.0, 2.0]])[0] < model.novelty([[50.0, 2.0]])[0]
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Any:
-    os.environ.setdefault("MPLBACKEND", "Agg")
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")

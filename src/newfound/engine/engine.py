@@ -72,15 +72,21 @@ class Engine:
     @property
     def findings(self) -> Findings:
         """What the choice of parameters rests on, worked out now if it has to be."""
-        selector = self.selector
+        assert self.selector is not None
+        found = self.selector.findings
+        if found is None or found.settings != self.settings:
+            return self._vote()
+        return found
+
+    def _vote(self) -> Findings:
+        """Let the witnesses vote now, on everything there is."""
+        selector, settings = self.selector, self.settings
         assert selector is not None
-        if selector.findings is None or selector.findings.settings != self.settings:
-            assert isinstance(self.settings, SelectionSettings)
-            called = selector.call(self.sums, selector.witnesses, self.settings)
-            found = called.finish() if isinstance(called, Work) else called
-            selector.adopt(found)
-            return found
-        return selector.findings
+        assert isinstance(settings, SelectionSettings)
+        called = selector.call(self.sums, selector.witnesses, settings)
+        found = called.finish() if isinstance(called, Work) else called
+        selector.adopt(found)
+        return found
 
     @property
     def penalty(self) -> float:
@@ -233,8 +239,7 @@ class Engine:
     def reconsider(self) -> None:
         """Let the witnesses vote now, on everything there is."""
         if self.selector is not None:
-            self.selector.adopt(None)
-            _ = self.findings
+            self._vote()
 
 
 def _fixed(settings: Settings | SelectionSettings, penalty: float = 1.0) -> Settings:
