@@ -257,6 +257,29 @@ def test_one_in_twenty_more_examples_passes_the_bound_of_the_known(m: int) -> No
     assert np.mean(passes) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 4000))
 
 
+def test_views_of_a_class_taught_a_few_times_are_not_all_called_unknown() -> None:
+    """They are more novel than those of classes known well, and so is the bound."""
+    rng = np.random.default_rng(0)
+    centres = 4 * rng.normal(size=(4, 40))
+    recogniser, bounds = Recogniser(extractor=None), []
+    recogniser.teach_vectors(
+        np.tile(centres[:3], (30, 1)) + rng.normal(size=(90, 40)), ["a", "b", "c"] * 30
+    )
+    for shown in (0, 3):
+        if shown:
+            views = centres[3] + rng.normal(size=(shown, 40))
+            recogniser.teach_vectors(views, ["new"] * shown)
+        recogniser.refresh()
+        bounds.append(recogniser.unknown_above)
+    assert bounds[1] is not None
+    assert bounds[0] is not None
+    assert bounds[1] > bounds[0]
+    others = recogniser.look_at_vectors(centres[3] + rng.normal(size=(50, 40)))
+    assert np.mean([other.known for other in others]) > 0.8
+    far = recogniser.look_at_vectors(30 * rng.normal(size=(50, 40)))
+    assert not any(each.known for each in far)
+
+
 def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
     recogniser = taught(300)
     assert recogniser.unknown_above is None
@@ -269,7 +292,8 @@ def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
         other.forget(row[None], [label])
         fixed = IncrementalRidgeClassifier(penalty=chosen).merge(other)
         without.append(fixed.novelty(row[None])[0])
-    assert recogniser.unknown_above == pytest.approx(bound_of_known(np.array(without)), rel=1e-4)
+    bounds = [bound_of_known(np.array(without)[labels == label]) for label in np.unique(labels)]
+    assert recogniser.unknown_above == pytest.approx(max(bounds), rel=1e-4)
     far = np.full((1, 6), 1e3, dtype=np.float32)
     stranger, friend = recogniser.look_at_vectors(np.vstack([far, held[:1] / 9]))
     assert (stranger.known, friend.known) == (False, True)

@@ -6,22 +6,27 @@ from scipy.special import expit, stdtrit
 
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 
-# Of views of what is known, so large a part is to be called known; fewer witnesses than this say
-# nothing about that.
-KNOWN_SHARE, LEAST_ROWS = 0.95, 4
-# How many of them are looked at.
-MOST_ROWS = 1000
+# Of views of what is known, so large a part is to be called known.
+KNOWN_SHARE = 0.95
+# Witnesses of all classes without which nothing can be said; and of a class, from which on more is
+# known of it than its most novel one.
+LEAST, MANY = 4, 10
 
 
 def bound_for(model: IncrementalRidgeClassifierCV) -> float | None:
-    """Return the bound that a model's witnesses give; None: they are too few to say."""
-    rows, _ = model.witnesses_
-    if len(rows) < LEAST_ROWS:
+    """Return the bound that a model's witnesses give; None: they are too few to say.
+
+    It is the largest that any class asks for: views of a class taught a few times are more novel
+    than those of others, and shall not be called unknown.
+    """
+    rows, labels = model.witnesses_
+    if len(rows) < LEAST:
         return None
-    evenly = np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(np.intp)
     # Without itself, a row that has leverage h has novelty h; with itself, h / (1 + h).
-    novelty = model.novelty(rows[evenly])
-    return bound_of_known(novelty / (1 - novelty))
+    novelty = model.novelty(rows)
+    novelty = np.minimum(novelty / (1 - novelty), 1.0)
+    classes = [novelty[labels == label] for label in np.unique(labels)]
+    return max(bound_of_known(each) if len(each) >= MANY else each.max() for each in classes)
 
 
 def bound_of_known(novelty: NDArray[np.float64]) -> float:

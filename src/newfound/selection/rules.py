@@ -55,8 +55,8 @@ def prior(penalties: Floats, usual: float, voters: int) -> Floats:
 def weighed_recodings(table: Floats, ladder: Floats, recodings: Floats, voters: int) -> Floats:
     """Return a recoding for each of M pretended counts: the middle one, weighed by votes and prior.
 
-    For a class seen m times it is a little below the middle, by a share that falls with the root
-    of m: so does the error of its mean, and one that is recoded too much takes others' examples.
+    For a class seen m times it is a little below the middle, by a share that falls with m, as the
+    variance of its mean does: a class that is recoded too much takes the examples of others.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def weighed_recodings(table: Floats, ladder: Floats, recodings: Floats, voters: 
     weights = np.exp(-lost / luck(voters) - unlikely)
     weights /= weights.sum(axis=1, keepdims=True)
     middles = np.cumsum(weights, axis=1) - weights / 2
-    shares = 0.5 - CARE / np.sqrt(ladder)
+    shares = 0.5 - CARE / ladder
     return np.array(
         [np.interp(share, each, recodings) for share, each in zip(shares, middles, strict=True)]
     )
