@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Tests run side by side; a machine that is busy with other work wants fewer.
 JOBS ?= 2
 # The rooms whose every line should be run by a test.
-ENGINE := sums solvers heads selection estimators
+ENGINE := sums solvers heads selection engine estimators
 
 .PHONY: help demo test test-quick coverage lint format bench clean
 .DEFAULT_GOAL := help

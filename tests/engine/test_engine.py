@@ -1,0 +1,169 @@
+"""A model without a face: one solver, and votes only when they are due."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound.engine.engine import Engine
+from newfound.selection.findings import Findings
+from newfound.selection.selector import Selector
+from newfound.solvers.settings import Settings, checked_selection_settings
+from tests.streams import reloaded
+
+FIXED = Settings(1.0, 0.7, None, True)
+
+
+def chosen(**changes: Any) -> Any:
+    given: dict[str, Any] = {
+        "penalties": "auto",
+        "recodings": (0.0, 0.5, 1.0),
+        "rule": "what-if",
+        "witnesses": 10,
+        "min_class_count": 8,
+        "tolerance": 0.0,
+        "class_weight": None,
+        "fit_intercept": True,
+        "random_state": 0,
+    }
+    return checked_selection_settings(**(given | changes))
+
+
+def rows(n: int, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    return rng.normal(size=(n, 4)) + 2 * np.eye(3, 4)[y], y
+
+
+def taught(settings: Any, X: Any, y: Any) -> Engine:
+    engine = Engine.blank(X.shape[1], settings)
+    engine.fit(X, *engine.sums.locate(y))
+    return engine
+
+
+def forget(engine: Engine, X: Any, y: Any) -> None:
+    engine.forget(X, engine.sums.locate(y)[0])
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many examples there were whenever votes were called for."""
+    found: list[int] = []
+    original = Selector.call
+
+    def call(self: Selector, sums: Any, *rest: Any) -> Any:
+        found.append(sums.total)
+        return original(self, sums, *rest)
+
+    monkeypatch.setattr(Selector, "call", call)
+    return found
+
+
+def test_an_engine_needs_no_scikit_learn() -> None:
+    code = "import sys, newfound.engine.engine; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_class_weights_that_the_sums_cannot_serve_are_refused_and_nothing_changes() -> None:
+    X, y = rows(60)
+    engine = taught(FIXED, X, y)
+    with pytest.raises(ValueError, match="class_weight needs the sums of each class"):
+        engine.configure(FIXED._replace(class_weight="balanced"))
+    assert engine.settings is FIXED
+    with pytest.raises(ValueError, match="class_weight needs the sums of each class"):
+        Engine(engine.sums, chosen(class_weight="balanced"))
+
+
+def test_storing_calls_for_no_votes_however_often_it_was_asked(calls: list[int]) -> None:
+    X, y = rows(200)
+    engine = taught(chosen(), X[:100], y[:100])
+    _ = engine.solver.weights
+    calls.clear()
+    for row in range(100, 200):
+        engine.learn(X[row : row + 1], *engine.sums.locate(y[row : row + 1]), put_off=True)
+    assert calls == []
+    _ = engine.solver.weights
+    assert calls == [200]
+
+
+def test_reconsidering_votes_on_everything_there_is(calls: list[int]) -> None:
+    X, y = rows(150)
+    engine = taught(chosen(), X, y)
+    calls.clear()
+    engine.reconsider()
+    assert calls == [150]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_is_forgotten_row_by_row_leaves_the_same_choice_asked_or_not(asked: bool) -> None:
+    X, y = rows(120)
+    wrong, labels = 3 * rows(40, seed=1)[0], rows(40, seed=2)[1]
+    engine = taught(chosen(), np.vstack([X, wrong]), np.concatenate([y, labels]))
+    for row in range(40):
+        forget(engine, wrong[row : row + 1], labels[row : row + 1])
+        if asked:
+            _ = engine.solver.weights
+    never = taught(chosen(witnesses=200), X, y)
+    engine.configure(chosen(witnesses=200))
+    assert engine.findings.total == 120
+    assert engine.findings.usual == pytest.approx(never.findings.usual)
+
+
+def test_a_label_that_brings_another_weight_calls_for_votes(calls: list[int]) -> None:
+    X, y = rows(150)
+    settings = chosen(class_weight={0: 1000.0})
+    engine, fresh = taught(settings, X, y), taught(settings, X, np.where(y == 0, 7, y))
+    calls.clear()
+    engine.rename(0, np.array([7]))
+    assert engine.penalty == pytest.approx(fresh.penalty)
+    assert calls == [150]
+    plain = taught(chosen(), X, y)
+    calls.clear()
+    plain.rename(0, np.array([7]))
+    _ = plain.penalty
+    assert calls == []
+
+
+def test_a_failure_after_rows_are_gone_leaves_no_stale_witness(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows(60)
+    y[:1], y[1:] = 9, y[1:] % 3
+    engine = taught(chosen(), X, y)
+    _ = engine.solver.weights
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("newfound.solvers.recursive.RecursiveSolver.remove_classes", fail)
+    with pytest.raises(MemoryError):
+        forget(engine, X[:1], y[:1])
+    monkeypatch.undo()
+    assert engine.sums.total == 59
+    engine.learn(X[:1] + 1, *engine.sums.locate(y[:1]))
+    voters, labels = engine.witnesses
+    assert (voters[labels == 9] == X[:1] + 1).all()
+    assert np.count_nonzero(labels == 9) == 1
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-51, 1e-20, 1e50, 1e70])
+@pytest.mark.parametrize("rule", ["what-if", "paper"])
+def test_features_of_any_size_can_be_saved_and_loaded(scale: float, rule: Any) -> None:
+    from newfound import IncrementalRidgeClassifierCV
+
+    X, y = rows(90)
+    model = IncrementalRidgeClassifierCV(rule=rule, min_class_count=10).fit(scale * X, y)
+    again = reloaded(model)
+    assert again.penalty_ == model.penalty_
+    np.testing.assert_array_equal(again.predict(scale * X), model.predict(scale * X))
+
+
+def test_findings_are_kept_for_the_settings_they_were_made_for() -> None:
+    X, y = rows(90)
+    engine = taught(chosen(), X, y)
+    found: Findings = engine.findings
+    assert engine.configure(chosen()).findings is found
+    assert engine.configure(chosen(recodings=(0.0, 1.0))).findings is not found
