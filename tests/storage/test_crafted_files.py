@@ -10,8 +10,7 @@ import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
 from tests.crafted import craft, put_together, taken_apart
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(200, 10))
+X = np.random.default_rng(0).normal(size=(200, 10))
 Y = np.array(list("abcd") * 50)
 
 
@@ -96,7 +95,7 @@ def test_sums_that_no_teaching_leads_to_are_refused(
     tensors: dict[str, Any], class_weight: Any, tmp_path: Path
 ) -> None:
     model = IncrementalRidgeClassifier(class_weight=class_weight)
-    model.fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    model.fit(np.random.default_rng(0).normal(size=(180, 4)), list("abc") * 60)
     craft(model, tmp_path / "evil", tensors=tensors)
     with pytest.raises(ModelFileError, match=r"evil: damaged: its .* do not fit together"):
         newfound.load(tmp_path / "evil")
@@ -105,7 +104,9 @@ def test_sums_that_no_teaching_leads_to_are_refused(
 def test_sums_of_no_data_are_refused_also_without_a_word_on_what_went_through(
     tmp_path: Path,
 ) -> None:
-    model = IncrementalRidgeClassifier().fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    model = IncrementalRidgeClassifier().fit(
+        np.random.default_rng(0).normal(size=(180, 4)), list("abc") * 60
+    )
     model.save(tmp_path / "evil")
     header, tensors = taken_apart(tmp_path / "evil")
     del tensors["gram_peak"]
@@ -149,7 +150,9 @@ def no_features(tensor: Any) -> Any:
 def test_headers_that_no_model_has_are_refused(
     header: dict[str, Any], tensors: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    model = IncrementalRidgeClassifierCV().fit(RNG.normal(size=(180, 4)), list("abc") * 60)
+    model = IncrementalRidgeClassifierCV().fit(
+        np.random.default_rng(0).normal(size=(180, 4)), list("abc") * 60
+    )
     craft(model, tmp_path / "evil", header=header, tensors=tensors)
     with pytest.raises(ModelFileError, match=f"evil: .*{message}"):
         newfound.load(tmp_path / "evil")
