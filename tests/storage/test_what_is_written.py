@@ -53,3 +53,17 @@ def test_what_could_not_be_loaded_is_not_written_and_the_old_file_stays(
         model.save(path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["kitchen.newfound"]
+
+
+def test_a_choice_that_could_not_be_loaded_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kitchen.newfound"
+    model = IncrementalRidgeClassifierCV().fit(X, Y)
+    model.save(path)
+    before = path.read_bytes()
+    twice = np.array([1.0, 1.0])  # penalties that do not rise
+    monkeypatch.setattr("newfound.selection.findings.candidates", lambda *_: twice)
+    with pytest.raises(ValueError, match="do not fit together"):
+        IncrementalRidgeClassifierCV(rule="paper", min_class_count=5).fit(X, Y).save(path)
+    assert path.read_bytes() == before

@@ -624,9 +624,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             engine.sums,
             None if names is None else list(map(str, names)),
         )
-        if engine.selector is None:
+        if not isinstance(engine.settings, SelectionSettings):
             return state
-        return state.keeping("selection", packed(engine))
+        kept = packed(engine)
+        unpacked(kept, engine.sums, engine.settings)  # what could not be read is not written
+        return state.keeping("selection", kept)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
