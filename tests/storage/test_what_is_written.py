@@ -64,6 +64,6 @@ def test_a_choice_that_could_not_be_loaded_is_not_written(
     before = path.read_bytes()
     twice = np.array([1.0, 1.0])  # penalties that do not rise
     monkeypatch.setattr("newfound.selection.findings.candidates", lambda *_: twice)
-    with pytest.raises(ValueError, match="do not fit together"):
+    with pytest.raises(ValueError, match="does not fit together"):
         IncrementalRidgeClassifierCV(rule="paper", min_class_count=5).fit(X, Y).save(path)
     assert path.read_bytes() == before
