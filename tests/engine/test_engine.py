@@ -10,25 +10,11 @@ import pytest
 from newfound.engine.engine import Engine
 from newfound.selection.findings import Findings
 from newfound.selection.selector import Selector
-from newfound.solvers.settings import Settings, checked_selection_settings
+from newfound.solvers.settings import Settings
+from tests.choices import to_choose
 from tests.streams import reloaded
 
 FIXED = Settings(1.0, 0.7, None, True)
-
-
-def chosen(**changes: Any) -> Any:
-    given: dict[str, Any] = {
-        "penalties": "auto",
-        "recodings": (0.0, 0.5, 1.0),
-        "rule": "what-if",
-        "witnesses": 10,
-        "min_class_count": 8,
-        "tolerance": 0.0,
-        "class_weight": None,
-        "fit_intercept": True,
-        "random_state": 0,
-    }
-    return checked_selection_settings(**(given | changes))
 
 
 def rows(n: int, seed: int = 0) -> tuple[Any, Any]:
@@ -74,12 +60,12 @@ def test_class_weights_that_the_sums_cannot_serve_are_refused_and_nothing_change
         engine.configure(FIXED._replace(class_weight="balanced"))
     assert engine.settings is FIXED
     with pytest.raises(ValueError, match="class_weight needs the sums of each class"):
-        Engine(engine.sums, chosen(class_weight="balanced"))
+        Engine(engine.sums, to_choose(class_weight="balanced"))
 
 
 def test_storing_calls_for_no_votes_however_often_it_was_asked(calls: list[int]) -> None:
     X, y = rows(200)
-    engine = taught(chosen(), X[:100], y[:100])
+    engine = taught(to_choose(), X[:100], y[:100])
     _ = engine.solver.weights
     calls.clear()
     for row in range(100, 200):
@@ -91,7 +77,7 @@ def test_storing_calls_for_no_votes_however_often_it_was_asked(calls: list[int])
 
 def test_reconsidering_votes_on_everything_there_is(calls: list[int]) -> None:
     X, y = rows(150)
-    engine = taught(chosen(), X, y)
+    engine = taught(to_choose(), X, y)
     calls.clear()
     engine.reconsider()
     assert calls == [150]
@@ -101,26 +87,26 @@ def test_reconsidering_votes_on_everything_there_is(calls: list[int]) -> None:
 def test_what_is_forgotten_row_by_row_leaves_the_same_choice_asked_or_not(asked: bool) -> None:
     X, y = rows(120)
     wrong, labels = 3 * rows(40, seed=1)[0], rows(40, seed=2)[1]
-    engine = taught(chosen(), np.vstack([X, wrong]), np.concatenate([y, labels]))
+    engine = taught(to_choose(), np.vstack([X, wrong]), np.concatenate([y, labels]))
     for row in range(40):
         forget(engine, wrong[row : row + 1], labels[row : row + 1])
         if asked:
             _ = engine.solver.weights
-    never = taught(chosen(witnesses=200), X, y)
-    engine.configure(chosen(witnesses=200))
+    never = taught(to_choose(witnesses=200), X, y)
+    engine.configure(to_choose(witnesses=200))
     assert engine.findings.total == 120
     assert engine.findings.usual == pytest.approx(never.findings.usual)
 
 
 def test_a_label_that_brings_another_weight_calls_for_votes(calls: list[int]) -> None:
     X, y = rows(150)
-    settings = chosen(class_weight={0: 1000.0})
+    settings = to_choose(class_weight={0: 1000.0})
     engine, fresh = taught(settings, X, y), taught(settings, X, np.where(y == 0, 7, y))
     calls.clear()
     engine.rename(0, np.array([7]))
     assert engine.penalty == pytest.approx(fresh.penalty)
     assert calls == [150]
-    plain = taught(chosen(), X, y)
+    plain = taught(to_choose(), X, y)
     calls.clear()
     plain.rename(0, np.array([7]))
     _ = plain.penalty
@@ -132,7 +118,7 @@ def test_a_failure_after_rows_are_gone_leaves_no_stale_witness(
 ) -> None:
     X, y = rows(60)
     y[:1], y[1:] = 9, y[1:] % 3
-    engine = taught(chosen(), X, y)
+    engine = taught(to_choose(), X, y)
     _ = engine.solver.weights
 
     def fail(*_: Any) -> None:
@@ -163,7 +149,7 @@ def test_features_of_any_size_can_be_saved_and_loaded(scale: float, rule: Any) -
 
 def test_findings_are_kept_for_the_settings_they_were_made_for() -> None:
     X, y = rows(90)
-    engine = taught(chosen(), X, y)
+    engine = taught(to_choose(), X, y)
     found: Findings = engine.findings
-    assert engine.configure(chosen()).findings is found
-    assert engine.configure(chosen(recodings=(0.0, 1.0))).findings is not found
+    assert engine.configure(to_choose()).findings is found
+    assert engine.configure(to_choose(recodings=(0.0, 1.0))).findings is not found

@@ -514,13 +514,13 @@ def test_votes_are_spread_over_the_stream_and_called_for_at_every_doubling(
 ) -> None:
     """A piece a row from the 64th on, before at most as many more; questions do none."""
     pieces: list[int] = []
-    original = Work._next  # noqa: SLF001
+    original = Work.step
 
     def counting(self: Work) -> None:
         pieces[-1] += 1
         original(self)
 
-    monkeypatch.setattr(Work, "_next", counting)
+    monkeypatch.setattr(Work, "step", counting)
     X, y = load_digits(return_X_y=True)
     model = IncrementalRidgeClassifierCV()
     found = []

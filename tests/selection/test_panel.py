@@ -11,26 +11,17 @@ from newfound.heads.recoding import recoding_factors
 from newfound.selection import panel as panels
 from newfound.selection.panel import Panel, accuracies, are_known
 from newfound.selection.snapshot import Snapshot
-from newfound.solvers.settings import SelectionSettings, checked_selection_settings
+from newfound.solvers.settings import SelectionSettings
 from tests import oracles
+from tests.choices import to_choose
 
 WIDTH, PENALTY, RECODINGS = 5, 4.0, (0.0, 0.5, 1.0)
 COUNTS = [40, 50, 45, 60, 3]  # the last is rare
 
 
 def settings(**changes: Any) -> SelectionSettings:
-    given: dict[str, Any] = {
-        "penalties": [0.4, PENALTY, 40.0],
-        "recodings": RECODINGS,
-        "rule": "paper",
-        "witnesses": 12,
-        "min_class_count": 10,
-        "tolerance": 0.0,
-        "class_weight": None,
-        "fit_intercept": True,
-        "random_state": 0,
-    }
-    return checked_selection_settings(**(given | changes))
+    usual = {"penalties": [0.4, PENALTY, 40.0], "rule": "paper", "witnesses": 12}
+    return to_choose(**({"recodings": RECODINGS, "min_class_count": 10} | usual | changes))
 
 
 def rows(seed: int, counts: Any = COUNTS) -> tuple[Any, Any]:

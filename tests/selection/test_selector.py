@@ -14,33 +14,19 @@ from newfound.engine.engine import Engine
 from newfound.selection.findings import Findings, without_votes
 from newfound.selection.selector import Selector, Work, spread_of
 from newfound.selection.witnesses import Witnesses
-from newfound.solvers.settings import SelectionSettings, checked_selection_settings
+from newfound.solvers.settings import SelectionSettings
 from newfound.sums.sums import Sums
+from tests.choices import to_choose
 
 N = 300
 
 
-def chosen(**changes: Any) -> SelectionSettings:
-    given_: dict[str, Any] = {
-        "penalties": "auto",
-        "recodings": (0.0, 0.5, 1.0),
-        "rule": "what-if",
-        "witnesses": 10,
-        "min_class_count": 8,
-        "tolerance": 0.0,
-        "class_weight": None,
-        "fit_intercept": True,
-        "random_state": 0,
-    }
-    return checked_selection_settings(**(given_ | changes))
-
-
 SETTINGS = [
-    chosen(),
-    chosen(rule="paper", penalties=[0.1, 1.0, 10.0]),
-    chosen(rule=None, recodings=0.5, fit_intercept=False),
-    chosen(class_weight={2: 3.0}, witnesses=3),
-    chosen(class_weight="balanced"),
+    to_choose(),
+    to_choose(rule="paper", penalties=[0.1, 1.0, 10.0]),
+    to_choose(rule=None, recodings=0.5, fit_intercept=False),
+    to_choose(class_weight={2: 3.0}, witnesses=3),
+    to_choose(class_weight="balanced"),
 ]
 
 

@@ -48,7 +48,7 @@ class Engine:
         settings: Settings | SelectionSettings,
         selector: Selector | None = None,
     ) -> None:
-        solver_for(sums, _fixed(settings))  # what these sums cannot serve is refused here
+        solver_for(sums, settings)  # what these sums cannot serve is refused here
         self.sums = sums
         self.settings = settings
         if selector is None and isinstance(settings, SelectionSettings):
@@ -65,7 +65,7 @@ class Engine:
     def configure(self, settings: Settings | SelectionSettings) -> "Engine":
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
         if settings is not self.settings and settings != self.settings:
-            solver_for(self.sums, _fixed(settings))
+            solver_for(self.sums, settings)
             self.settings = settings
         return self
 
@@ -107,7 +107,7 @@ class Engine:
         """The solver that answers."""
         key = (self.penalty, self.settings.class_weight, self.settings.fit_intercept)
         if self._solver is None or self._made_for != key:
-            self._solver = solver_for(self.sums, _fixed(self.settings, key[0]))
+            self._solver = solver_for(self.sums, self.settings, key[0])
             self._made_for = key
         return self._solver
 
@@ -126,10 +126,7 @@ class Engine:
 
     def copy(self) -> "Engine":
         """Return one that was taught the same, and has derived nothing of it yet."""
-        selector = None
-        if self.selector is not None:
-            selector = Selector(self.selector.witnesses)
-            selector.findings = self.selector.findings
+        selector = Selector(self.selector.witnesses) if self.selector is not None else None
         return Engine(copy.deepcopy(self.sums), self.settings, selector)
 
     def fit(self, X: Rows, index: Index, labels: Labels) -> None:
@@ -240,8 +237,3 @@ class Engine:
         """Let the witnesses vote now, on everything there is."""
         if self.selector is not None:
             self._vote()
-
-
-def _fixed(settings: Settings | SelectionSettings, penalty: float = 1.0) -> Settings:
-    """Return what a solver for this penalty needs to know."""
-    return Settings(penalty, 0.0, settings.class_weight, settings.fit_intercept)

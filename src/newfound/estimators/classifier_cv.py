@@ -9,6 +9,7 @@ from newfound.common.arrays import Floats, Labels, Rows
 from newfound.common.locks import locked
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.solvers.settings import (
+    WITNESSES,
     ClassWeight,
     SelectionSettings,
     checked_selection_settings,
@@ -29,9 +30,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     decide where they are many and clear. The recoding depends on the number of examples, so every
     class has its own.
 
-    Votes are called for when there are twice as many examples as the last time, and cast a piece
-    at a time with every example that is learned; `fit` and `reconsider` do it at once, on all
-    there is.
+    Votes are called for when there are twice as many examples as the last time, when two classes
+    can vote or are known well for the first time, and after forgetting. They are cast a piece at a
+    time with every example that is learned; `fit` and `reconsider` do it at once, on all there is.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         penalties: Literal["auto"] | ArrayLike = "auto",
         recodings: float | ArrayLike = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
         rule: Literal["what-if", "paper"] | None = "what-if",
-        witnesses: int = 40,
+        witnesses: int = WITNESSES,
         min_class_count: int = 30,
         tolerance: float = 0.0,
         class_weight: ClassWeight | None = None,
@@ -187,6 +188,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         order = self._taught().order
         recoding: Floats = np.asarray(self._ready().recoding)[order]
         return recoding.copy()
+
+    # Parameters of the plain estimator, which may be set there; here they are chosen.
 
     @property
     def penalty(self) -> float:  # type: ignore[override]

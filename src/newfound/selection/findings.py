@@ -52,7 +52,7 @@ class Findings(NamedTuple):
     @property
     def prior(self) -> Floats:
         """Points of accuracy that each penalty had to be better by than the usual one."""
-        return prior(self.penalties, self.usual, max(1, self.voters))
+        return prior(self.penalties, self.usual, self.voters)
 
     @property
     def votes(self) -> Floats:

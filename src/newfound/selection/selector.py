@@ -12,7 +12,7 @@ from newfound.selection.panel import Panel
 from newfound.selection.snapshot import Snapshot
 from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import solver_for
-from newfound.solvers.settings import SelectionSettings, Settings
+from newfound.solvers.settings import SelectionSettings
 from newfound.sums.sums import Sums
 
 # How often more examples there must be until votes are called for again.
@@ -70,15 +70,16 @@ class Work:
         """Do as many pieces as examples were learned."""
         self.rows += rows
         while self.found is None and self.done < self.speed * self.rows:
-            self._next()
+            self.step()
 
     def finish(self) -> Findings:
         """Do all pieces; return what was found."""
         while self.found is None:
-            self._next()
+            self.step()
         return self.found
 
-    def _next(self) -> None:
+    def step(self) -> None:
+        """Do the next piece."""
         assert self._pieces is not None
         self.done += 1
         try:
@@ -149,8 +150,7 @@ class Selector:
     ) -> Work | Findings:
         """Call for votes on these sums; where nobody can vote, return what is expected."""
         witnesses = witnesses.capped(settings.witnesses)
-        fixed = Settings(1.0, 0.0, settings.class_weight, settings.fit_intercept)
-        solver = solver_for(sums, fixed)
+        solver = solver_for(sums, settings)
         weight = float(solver.masses.sum()) / sums.total
         spread = weight * spread_of(sums, settings.fit_intercept)
         start = without_votes(settings, sums.total, spread)

@@ -32,14 +32,14 @@ class Snapshot(NamedTuple):
     def of(cls, solver: Solver, witnesses: Witnesses) -> "Snapshot":
         """Return what there is to vote on, for the weights of this solver."""
         sums, masses, fit_intercept = solver.sums, solver.masses, solver.fit_intercept
-        cross = sums.cross * (masses / np.maximum(sums.counts, 1))
-        mean = cross.sum(axis=1) / masses.sum() * fit_intercept
-        means = (cross / np.where(masses > 0, masses, 1.0)).T - mean
+        counts = np.maximum(sums.counts, 1)
+        mean = sums.cross @ (masses / counts) / masses.sum() * fit_intercept
+        means = (sums.cross / counts).T - mean
         rest = (masses, sums.counts, sums.labels, fit_intercept, witnesses, mean)
         if 2 * sums.total <= sums.width:
             rows, index = witnesses.stacked(sums.labels, sums.width)
             if len(rows) == sums.total:
-                roots = np.sqrt(masses / np.maximum(sums.counts, 1))[index, None]
+                roots = np.sqrt(masses / counts)[index, None]
                 space = np.linalg.qr((rows - mean).T)[0]
                 matrix = second_moment(roots * ((rows - mean) @ space))
                 return cls(matrix, means @ space, *rest, space)

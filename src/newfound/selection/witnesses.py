@@ -52,7 +52,7 @@ class Witnesses:
     --------
     >>> witnesses = Witnesses(seed=0)
     >>> witnesses = witnesses.after(np.arange(9.0)[:, None], np.array(["mug"] * 9), cap=2)
-    >>> witnesses.count("mug"), witnesses.samples["mug"].seen
+    >>> len(witnesses.samples["mug"].rows), witnesses.samples["mug"].seen
     (2, 9)
     """
 
@@ -61,10 +61,6 @@ class Witnesses:
     def __init__(self, seed: int, samples: dict[Any, Sample] | None = None) -> None:
         self.seed = seed
         self.samples = samples or {}
-
-    def count(self, label: Any) -> int:
-        """Return how many witnesses a class has."""
-        return len(self.samples[label].rows) if label in self.samples else 0
 
     def stacked(self, labels: Labels, width: int) -> tuple[Rows, Index]:
         """Return all witnesses of these classes, shape (V, width), and the class of each."""

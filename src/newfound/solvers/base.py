@@ -6,7 +6,7 @@ from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import InputError
 from newfound.solvers.cholesky import Equations
 from newfound.solvers.recursive import RecursiveSolver
-from newfound.solvers.settings import Settings
+from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.sums import Sums
 
@@ -34,7 +34,7 @@ class Solver(Protocol):
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
 
     def equations(self) -> Equations:
-        """Return a copy of the sums that the weights solve."""
+        """Return the sums that the weights solve; only the gram may be written to."""
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -55,9 +55,9 @@ class Solver(Protocol):
         """Throw away all that is derived; the next question rebuilds it from the sums."""
 
 
-def solver_for(sums: Sums, settings: Settings) -> Solver:
+def solver_for(sums: Sums, settings: Settings | SelectionSettings, penalty: float = 1.0) -> Solver:
     """Return the solver that the settings ask for, or raise ValueError if these sums cannot."""
-    penalty, _, class_weight, fit_intercept = settings
+    class_weight, fit_intercept = settings.class_weight, settings.fit_intercept
     if class_weight is not None and not sums.per_class:
         raise InputError(
             "class_weight needs the sums of each class, but this model was taught with "

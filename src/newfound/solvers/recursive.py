@@ -76,8 +76,8 @@ class RecursiveSolver:
         return values + 1 / self.sums.total if self.fit_intercept else values
 
     def equations(self) -> Equations:
-        """Return a copy of the sums that the weights solve."""
-        return Equations(self.sums.gram, self.sums.cross.copy(), self.masses)
+        """Return the sums that the weights solve; only the gram may be written to."""
+        return Equations(self.sums.gram, self.sums.cross, self.masses)
 
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -164,8 +164,7 @@ class RecursiveSolver:
             self._weights = np.ascontiguousarray(weights.T)
             self._intercept = sums.counts / sums.total * self.fit_intercept - self._mean @ weights
         else:
-            equations = Equations(sums.gram, sums.cross, self.masses)
-            solution = solve(equations, self.penalty, self.fit_intercept)
+            solution = solve(self.equations(), self.penalty, self.fit_intercept)
             matrix, _ = lapack.dpotri(solution.factor, lower=1, overwrite_c=1)
             self._weights = np.ascontiguousarray(solution.weights.T)
             self._intercept, self._mean = solution.intercept, solution.mean

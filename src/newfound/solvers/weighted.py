@@ -70,7 +70,7 @@ class RebalancedSolver:
         return values + 1 / self.masses.sum() if self.fit_intercept else values
 
     def equations(self) -> Equations:
-        """Return a copy of the sums that the weights solve."""
+        """Return the sums that the weights solve; only the gram may be written to."""
         sums, scale = self.sums, self._scale()
         class_weights = self._class_weights(sums.counts, sums.labels)
         weighted = self._weighted_gram
