@@ -10,7 +10,7 @@ from newfound.features import Extractor, Pixels
 from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
 from newfound.solvers.watch import CHECK_EVERY
-from newfound.sums.gram import BLOCK_ROWS
+from newfound.sums.gradual import block_rows
 
 DOCS = Path(__file__).parent.parent / "docs"
 DOUBLE, SINGLE = LIMITS[np.dtype(np.float64)], LIMITS[np.dtype(np.float32)]
@@ -25,8 +25,8 @@ def power(number: float) -> str:
 @pytest.mark.parametrize(
     ("page", "sentence"),
     [
-        ("mathematics.md", f"Rows wait until {BLOCK_ROWS} of them can be added by one pass"),
-        ("mathematics.md", f"That leaves N = n / {BLOCK_ROWS} additions"),
+        ("mathematics.md", f"Rows wait until {block_rows(1280)} of them can be added by one pass"),
+        ("mathematics.md", f"That leaves N = n / {block_rows(1280)} additions"),
         ("solver.md", f"every {CHECK_EVERY} rows learned or forgotten"),
         (
             "solver.md",

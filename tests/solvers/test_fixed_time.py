@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.linalg import lapack
 
 from newfound import IncrementalRidgeClassifier
-from newfound.sums.gram import BLOCK_ROWS
+from newfound.solvers import carried, cholesky
+from newfound.sums.gradual import block_rows
 from newfound.sums.sums import Sums
 from newfound.sums.triangles import Triangles
 
 WIDTH, CLASSES = 48, 6
-CUBIC = ("dpotrf", "dpotri", "dpotrs", "dtpqrt")
 
 
 @pytest.fixture
@@ -28,8 +27,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         return counting
 
-    for name in CUBIC:
-        monkeypatch.setattr(lapack, name, count(name, getattr(lapack, name)))
+    for module, name in ((cholesky, "factorise_block"), (carried, "invert_in_stages")):
+        monkeypatch.setattr(module, name, count(name, getattr(module, name)))
     monkeypatch.setattr(np.linalg, "eigh", count("eigh", np.linalg.eigh))
     return counted
 
@@ -55,15 +54,15 @@ def test_after_a_batch_single_rows_factorise_once(calls: Counter[str]) -> None:
     model = IncrementalRidgeClassifier()
     model.fit(rng.normal(size=(500, WIDTH)), rng.integers(0, CLASSES, 500))
     stream(model, 1000, seed=2)
-    assert calls == {"dpotrf": 1, "dpotri": 1, "dpotrs": 1}
+    assert calls == {"factorise_block": 1, "invert_in_stages": 1}
 
 
 def test_rebalanced_questions_factorise_once_each(calls: Counter[str]) -> None:
     model = IncrementalRidgeClassifier(class_weight="balanced")
     stream(model, 200, seed=3)
-    assert calls["dpotrf"] == 200
+    assert calls["factorise_block"] == 200
     model.predict(np.zeros((1, WIDTH)))
-    assert calls["dpotrf"] == 200
+    assert calls["factorise_block"] == 200
 
 
 def test_the_rows_kept_are_bounded() -> None:
@@ -71,17 +70,17 @@ def test_the_rows_kept_are_bounded() -> None:
     for label in rng.integers(0, CLASSES, 1000):
         sums.add(rng.normal(size=(1, WIDTH)), *sums.locate(np.array([label])))
         (gram,) = sums.grams
-        assert gram.buffer.capacity <= BLOCK_ROWS
+        assert gram.buffer.capacity <= block_rows(WIDTH)
 
 
 def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     flushes: list[int] = []
     original = Triangles.prepare
 
-    def counting(self: Triangles, X: Any) -> Any:
+    def counting(self: Triangles, X: Any, **options: Any) -> Any:
         flushes.append(len(X))
-        return original(self, X)
+        return original(self, X, **options)
 
     monkeypatch.setattr(Triangles, "prepare", counting)
-    stream(IncrementalRidgeClassifier(), 50 * BLOCK_ROWS + 1, seed=0)
-    assert flushes == [BLOCK_ROWS] * 50
+    stream(IncrementalRidgeClassifier(), 50 * block_rows(WIDTH) + 1, seed=0)
+    assert flushes == [block_rows(WIDTH)] * 50

@@ -45,8 +45,9 @@ def test_the_drift_of_a_single_class_is_watched_too() -> None:
     for row in RNG.normal(size=(500, 10)):
         solver.learn(row[None], index, labels)
         sums.add(row[None], index, labels)
-    inverse = solver._inverse  # noqa: SLF001  (poisoned below)
-    assert inverse is not None
+    carried = solver._carried  # noqa: SLF001  (poisoned below)
+    assert carried is not None
+    inverse = carried.inverse
     inverse.flush()
     inverse.matrix *= 1.001
     assert solver.drift() > 1e-4

@@ -86,10 +86,11 @@ def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     for i in range(500):
         both.learn(X[i : i + 1], y[i : i + 1])
     error = 1e-7
-    inverse = both.solver._inverse  # noqa: SLF001  (poisoned below)
-    assert inverse is not None
+    carried = both.solver._carried  # noqa: SLF001  (poisoned below)
+    assert carried is not None
+    inverse = carried.inverse
     inverse.flush()
-    part = inverse.matrix if what == "inverse" else both.solver._weights  # noqa: SLF001
+    part = inverse.matrix if what == "inverse" else carried.weights
     part *= 1 + error
     assert error / 30 < both.solver.drift() < error * 30
     for i in range(500, 500 + 2 * CHECK_EVERY):
@@ -116,9 +117,9 @@ def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
         targets = oracles.one_hot(y[-window:], both.sums.labels)
         W, _ = oracles.ridge(X[-window:], targets, 0.05)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)
-        inverse = both.solver._inverse  # noqa: SLF001  (nothing else tells its precision)
-        assert inverse is not None
-        return inverse.is_single, float(error)
+        carried = both.solver._carried  # noqa: SLF001  (nothing else tells its precision)
+        assert carried is not None
+        return carried.inverse.is_single, float(error)
 
     # A tenth of the usual limit, so that the test need not slide ten times as far.
     single_type = np.dtype(np.float32)

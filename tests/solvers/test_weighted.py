@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier
-from newfound.sums.gram import BLOCK_ROWS
+from newfound.sums.gradual import block_rows
 from newfound.sums.sums import Sums
 from tests import oracles
 from tests.streams import assert_same_scores, by_label
@@ -75,7 +75,7 @@ def test_examples_are_held_as_they_are_up_to_half_the_width_and_then_summed() ->
         sums.add(rng.normal(size=(1, width)), *sums.locate(few[:1]))
     assert gram.flushed is not None
     assert gram.flushed.store.size == width * width
-    assert gram.buffer.capacity == BLOCK_ROWS
+    assert gram.buffer.capacity == block_rows(width)
 
 
 def test_forgetting_a_class_equals_never_having_met_it() -> None:

@@ -1,12 +1,20 @@
 """The normal equations of ridge regression on one-hot targets, and their direct solution."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from newfound.common.arrays import Floats
+from newfound.common.pieces import Stages, Task, at_once
+from newfound.common.threads import one_thread
 from newfound.sums.blas import diagonal_of
+from newfound.sums.gradual import add_strip, strips
+from newfound.sums.tiles import factorise_block, solve_lower
+
+# Columns that are eliminated at a time, and columns that are solved for at a time.
+BLOCK, COLUMNS = 128, 64
 
 
 class Equations(NamedTuple):
@@ -45,16 +53,32 @@ def solve(equations: Equations, penalty: float, fit_intercept: bool) -> Solution
     >>> solution.weights, solution.intercept
     (array([[ 0.33333333, -0.33333333]]), array([0.5, 0.5]))
     """
+    matrix, right, mean, targets = centred(equations, penalty, fit_intercept)
+    factor = factorise(matrix)
+    at_once(solve_in_stages(factor, right))
+    return Solution(factor, right, targets - mean @ right, mean)
+
+
+class Centred(NamedTuple):
+    """The normal equations without the intercept, which follows from the means."""
+
+    matrix: Floats  # in the lower triangle, shape (d, d)
+    right: Floats  # shape (d, T), Fortran order
+    mean: Floats  # of the rows, shape (d,); zeros without an intercept
+    targets: Floats  # mean of the targets, shape (T,); zeros without an intercept
+
+
+def centred(equations: Equations, penalty: float, fit_intercept: bool) -> Centred:
+    """Return what is to be solved: matrix W = right; the gram is overwritten."""
     gram, cross, masses = equations
-    mean, targets, right = np.zeros(len(gram)), np.zeros(len(masses)), cross
+    mean, targets, right = np.zeros(len(gram)), np.zeros(len(masses)), np.array(cross, order="F")
     if fit_intercept:
         mean, targets = cross.sum(axis=1) / masses.sum(), masses / masses.sum()
-        right = cross - np.outer(mean, masses)
-    factor = factorise(regularised(gram, mean, masses.sum(), penalty))
-    weights, _ = lapack.dpotrs(factor, right, lower=1)
-    return Solution(factor, weights, targets - mean @ weights, mean)
+        right -= np.outer(mean, masses)
+    return Centred(regularised(gram, mean, masses.sum(), penalty), right, mean, targets)
 
 
+@one_thread
 def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floats:
     """Overwrite the lower triangle of `gram` with gram - mass mean mean' + penalty I; return it."""
     changed: Floats = blas.dsyr(-float(mass), mean, a=gram, lower=1, overwrite_a=1)
@@ -72,14 +96,82 @@ def factorise(matrix: Floats) -> Floats:
 
     Raises LinAlgError if there are infinities in it.
     """
-    factor: Floats
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if not failed:
+    factor = matrix.copy(order="F")
+    if at_once(factorise_in_stages(factor)):
         return factor
-    values, vectors = np.linalg.eigh(matrix, UPLO="L")
-    floor = 10 * len(values) * np.finfo(np.float64).eps * abs(values).max()
-    raised = (vectors * np.maximum(values, floor)) @ vectors.T
-    factor, failed = lapack.dpotrf(raised, lower=1)
-    if failed:
+    with one_thread:
+        values, vectors = np.linalg.eigh(matrix, UPLO="L")
+        floor = 10 * len(values) * np.finfo(np.float64).eps * abs(values).max()
+        raised = np.asfortranarray((vectors * np.maximum(values, floor)) @ vectors.T)
+    if not at_once(factorise_in_stages(raised)):
         raise np.linalg.LinAlgError("the sums cannot be factorised: penalty or weights are extreme")
-    return factor
+    return raised
+
+
+def factorise_in_stages(matrix: Floats) -> Stages[bool]:
+    """Overwrite the lower triangle of a matrix with its Cholesky factor; False if it has none."""
+    d = len(matrix)
+    for left in range(0, d, BLOCK):
+        right = min(left + BLOCK, d)
+        block, panel = matrix[left:right, left:right], matrix[right:, left:right]
+        is_definite = list[bool]()
+
+        def eliminate(
+            block: Floats = block, panel: Floats = panel, found: list[bool] = is_definite
+        ) -> None:
+            found.append(factorise_block(block))
+            if found[0]:
+                solve_lower(block, panel, transposed=True, from_right=True)
+
+        yield [Task((d - left) * BLOCK**2, eliminate)]
+        if not is_definite[0]:
+            return False
+        rest, number = matrix[right:, right:], -(-(d - right) // (2 * BLOCK))
+        yield (
+            [
+                Task(
+                    len(rest) ** 2 * BLOCK / number,
+                    partial(add_strip, rest, panel.T, -1.0, strip, lower=True),
+                )
+                for strip in strips(len(rest), number, lower=True)
+            ]
+            if number
+            else []
+        )
+    return True
+
+
+def solve_in_stages(factor: Floats, columns: Floats) -> Stages[None]:
+    """Overwrite `columns` (d, k), in Fortran order, with what L L' maps to them, given L."""
+    d, k = columns.shape
+
+    def solve(part: Floats) -> None:
+        solve_lower(factor, part)
+        solve_lower(factor, part, transposed=True)
+
+    parts = [columns[:, left : left + COLUMNS] for left in range(0, k, COLUMNS)]
+    yield [Task(2.0 * d * d * part.shape[1], partial(solve, part)) for part in parts]
+
+
+def invert_in_stages(factor: Floats, inverse: Floats) -> Stages[None]:
+    """Overwrite the lower triangle of `inverse`, in Fortran order, with (L L')^-1, given L."""
+    d = len(factor)
+
+    def invert(left: int) -> None:
+        part, rest = inverse[left:, left : left + COLUMNS], factor[left:, left:]
+        part[:] = 0.0
+        diagonal_of(part[: part.shape[1]])[:] = 1.0
+        solve_lower(rest, part)
+        solve_lower(rest, part, transposed=True)  # of which columns before it have no part
+
+    yield [
+        Task(2.0 * (d - left) ** 2 * COLUMNS, partial(invert, left))
+        for left in range(0, d, COLUMNS)
+    ]
+
+
+def invert(factor: Floats) -> Floats:
+    """Return (L L')^-1 in the lower triangle of a new matrix, given L."""
+    inverse = np.empty_like(factor)
+    at_once(invert_in_stages(factor, inverse))
+    return inverse

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Floats, Rows
+from newfound.common.threads import one_thread
+from newfound.sums.gradual import STRIPS, Gradual, add_squares, block_rows
 
-# Changes by one row wait until this many can be made by one pass over the matrix. More would cost
-# float64 a longer pass, and hardly save any: 16 are bound by arithmetic already.
-PENDING_ROWS = {np.dtype(np.float64): 16, np.dtype(np.float32): 32}
 # How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
 COMING_MARGIN = 1e4
 GOING_MARGIN = 1e7
@@ -61,8 +60,8 @@ def fits_single(diagonal: Floats, squares: Floats | float = 0.0) -> bool:
 class Inverse:
     """The inverse of a positive definite matrix A, in float64 or in float32.
 
-    Adding one row z to A costs one product with the matrix; the rank-one change of it waits, until
-    there are sixteen (in float32, thirty-two), for one pass over the matrix.
+    Adding one row z to A costs one product with the matrix; the rank-one change of it waits until
+    there are sixteen or thirty-two, which then are made a strip of columns with each further row.
 
     Parameters
     ----------
@@ -79,16 +78,19 @@ class Inverse:
     array([0.5, 1. ])
     """
 
-    # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
+    # matrix - pending[:waiting]' pending[:waiting] + what is missing of `underway` is A^-1, in the
+    #     lower triangle.
     # diagonal: of matrix, at hand; not negative, whatever rounding did. largest: in it.
     # is_in_range: whether its numbers are within the range of its precision.
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
-        self.pending = np.zeros((PENDING_ROWS[self.matrix.dtype], len(matrix)), dtype=dtype)
-        self.waiting = 0
-        self.limits = LIMITS[self.matrix.dtype]
         self.is_single = self.matrix.dtype == np.float32
+        most = 32 if self.is_single else block_rows(len(matrix))
+        self.pending = np.zeros((most, len(matrix)), dtype=dtype)
+        self.waiting = 0
+        self.underway: Gradual | None = None
+        self.limits = LIMITS[self.matrix.dtype]
         self.eps = float(np.finfo(self.matrix.dtype).eps)
         self._note_diagonal()
 
@@ -101,6 +103,7 @@ class Inverse:
         """Tell whether its precision will do for rows such as `X`."""
         return not self.is_single or (X.dtype == np.float32 and self.is_in_range)
 
+    @one_thread
     def times(self, columns: Floats) -> Floats:
         """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
         columns = columns.astype(self.matrix.dtype, copy=False)
@@ -114,6 +117,8 @@ class Inverse:
                 product = gemv(1.0, pending.T, factors, beta=1.0, y=product, overwrite_y=1)
             else:
                 product -= pending.T @ (pending @ columns)
+        if self.underway is not None:
+            product += self.underway.times(columns)
         return product.astype(np.float64, copy=False)
 
     def quadratic(self, Z: Floats) -> Floats:
@@ -137,9 +142,21 @@ class Inverse:
             return None
         np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
         self.waiting += 1
-        if self.waiting == len(self.pending):
-            self.flush()
+        self._go_on()
         return product, pivot
+
+    def _go_on(self) -> None:
+        """Make a strip of the changes under way; begin with those that wait, if they are enough."""
+        if self.underway is not None:
+            self.underway.step(self.matrix)
+            if not self.underway.is_under_way:
+                self.underway = None
+        if self.waiting == len(self.pending):
+            if self.underway is not None:
+                self.underway.finish(self.matrix)
+            self._note_diagonal()
+            self.underway = Gradual(self.pending, -1.0, lower=True)
+            self.pending, self.waiting = np.empty_like(self.pending), 0
 
     def change(self, Z: Floats, sign: int) -> tuple[Floats, Floats] | None:
         """Add sign Z'Z to A; return V and R, or None, with nothing changed, if that is unsafe.
@@ -157,14 +174,16 @@ class Inverse:
         return gain, factor
 
     def flush(self) -> None:
-        """Make all changes that wait."""
+        """Make all changes that wait, and those that are under way."""
+        if self.underway is not None:
+            self.underway.finish(self.matrix)
+            self.underway = None
         if self.waiting:
             self._subtract(self.pending[: self.waiting], 1)
             self.waiting = 0
 
     def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
-        syrk = blas.ssyrk if self.is_single else blas.dsyrk
-        syrk(-sign, rows.T, beta=1.0, c=self.matrix, lower=1, overwrite_c=1)
+        add_squares(self.matrix, rows, -sign, lower=True, tasks=STRIPS)
         self._note_diagonal()
 
     def _note_diagonal(self) -> None:

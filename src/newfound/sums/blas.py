@@ -1,25 +1,15 @@
-"""Products and norms, all through one BLAS.
-
-numpy and scipy each bring a BLAS with threads of its own. Threads of the one go on waiting for
-work, busily, while the other computes: on two cores, one threaded call of numpy's turned a tenth of
-the following steps of 0.3 ms into steps of 4 to 8 ms. The symmetric products that dominate a step
-are scipy's, so whatever is large enough for threads on its way must be, too.
-
-And where threads do not pay, they are not used. Weights that fit the cache of one core travel
-between two when a threaded product reads half of them on each: then a rank-one change of them takes
-90 microseconds, and 20 if one core has read them.
-"""
+"""Products and norms, on the caller's thread, or spread over several where that pays."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from newfound.common.arrays import Floats
+from newfound.common.threads import one_thread
+from newfound.sums.gradual import add_squares
 
-# Entries of a matrix that stays in the cache of one core, and up to which OpenBLAS adds a rank-one
-# term with one thread.
+# Entries of a matrix that stays in the cache of one core.
 SMALL = 2**18
-ONE_THREAD_OUTER = 2**15
 # Rows converted to float64 at a time when a large batch has another type.
 CHUNK_ROWS = 4096
 
@@ -34,14 +24,17 @@ def times(matrix: Floats, vector: Floats) -> Floats:
     """
     product: Floats
     if matrix.flags.c_contiguous and matrix.size <= SMALL:
-        product = np.vecdot(matrix, vector)  # one row at a time: too short for threads
-    elif matrix.flags.c_contiguous:
-        product = blas.dgemv(1.0, matrix.T, vector, trans=1)
-    else:
-        product = blas.dgemv(1.0, matrix, vector)
+        product = np.vecdot(matrix, vector)  # one row at a time: too short for threads of BLAS
+        return product
+    with one_thread:
+        if matrix.flags.c_contiguous:
+            product = blas.dgemv(1.0, matrix.T, vector, trans=1)
+        else:
+            product = blas.dgemv(1.0, matrix, vector)
     return product
 
 
+@one_thread
 def products(left: Floats, right: Floats) -> Floats:
     """Return `left.T @ right` in Fortran order, shapes (k, m) and (k, n).
 
@@ -59,6 +52,7 @@ def products(left: Floats, right: Floats) -> Floats:
     return found
 
 
+@one_thread
 def add_outer(matrix: Floats, left: Floats, right: Floats) -> None:
     """Overwrite `matrix`, shape (m, k) and in C order, with `matrix + outer(left, right)`.
 
@@ -70,11 +64,7 @@ def add_outer(matrix: Floats, left: Floats, right: Floats) -> None:
     array([[3., 4.],
            [6., 8.]])
     """
-    whole = matrix.size > SMALL
-    height = len(matrix) if whole else max(1, ONE_THREAD_OUTER // matrix.shape[1])
-    for top in range(0, len(matrix), height):
-        part = slice(top, top + height)
-        blas.dger(1.0, right, left[part], a=matrix[part].T, overwrite_a=1)
+    blas.dger(1.0, right, left, a=matrix.T, overwrite_a=1)
 
 
 def norm(array: Floats) -> float:
@@ -112,13 +102,15 @@ def add_products(
     `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
     """
     room = room_for(X) if room is None else room
+    # A few tasks for each thread, so that one that is kept waiting does not keep the others.
+    tasks = 1 if one_thread.allowed == 1 else 4 * one_thread.allowed
     if not len(room):
-        blas.dsyrk(scale, X.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
+        add_squares(target, X, scale, lower=lower, tasks=tasks)
         return
     for start in range(0, len(X), len(room)):
         chunk = room[: len(X) - start]
         chunk[:] = X[start : start + len(chunk)]
-        blas.dsyrk(scale, chunk.T, beta=1.0, c=target, lower=lower, overwrite_c=1)
+        add_squares(target, chunk, scale, lower=lower, tasks=tasks)
 
 
 def room_for(X: NDArray[np.floating]) -> Floats:

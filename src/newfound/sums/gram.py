@@ -10,11 +10,9 @@ from newfound.common.arrays import Floats, Rows
 from newfound.common.errors import NotTaughtError
 from newfound.sums.blas import add_products, times
 from newfound.sums.buffer import RowBuffer
+from newfound.sums.gradual import block_rows
 from newfound.sums.triangles import Triangles
 
-# Rows that wait until one pass over the matrix adds them all. More is faster on average; less is
-# kinder to the one step in which that happens.
-BLOCK_ROWS = 16
 # Share of the largest sums there ever were that their rounding may have left, by far at most.
 ROUNDING_SHARE = 1e-12
 
@@ -41,6 +39,7 @@ class Gram:
     [[9.0, 0.0], [12.0, 16.0]]
     """
 
+    # block: how many rows are flushed together.
     # buffer: rows that were added and not flushed yet.
     # flushed: X'X of all other rows. None: there are no others.
 
@@ -48,7 +47,8 @@ class Gram:
         self, width: int, raw_limit: int | None = None, recent_apart: bool = False
     ) -> None:
         self.width = width
-        self.raw_limit = BLOCK_ROWS if raw_limit is None else raw_limit
+        self.block = block_rows(width)
+        self.raw_limit = self.block if raw_limit is None else raw_limit
         self.recent_apart = recent_apart
         self.buffer = RowBuffer(width)
         self.flushed: Triangles | None = None
@@ -103,12 +103,14 @@ class Gram:
         if self.holds_rows and needed <= self.raw_limit:
             return buffer.prepare(X, min(self.raw_limit, max(needed, 2 * buffer.capacity)))
         flushed = self.flushed or Triangles(self.width, self.recent_apart)
-        if len(X) > BLOCK_ROWS:
+        if len(X) > self.block:
             return partial(self._commit, flushed, buffer, flushed.prepare(X))
-        if needed <= max(BLOCK_ROWS, buffer.capacity):
-            return partial(self._commit, flushed, buffer, buffer.prepare(X, BLOCK_ROWS))
-        flush, empty = flushed.prepare(buffer.rows), RowBuffer(self.width)
-        return partial(self._commit, flushed, empty, flush, empty.prepare(X, BLOCK_ROWS))
+        if needed <= max(self.block, buffer.capacity):
+            append = buffer.prepare(X, self.block)
+            return partial(self._commit, flushed, buffer, append, flushed.settle_strip)
+        gradually, empty = buffer.count <= self.block, RowBuffer(self.width)
+        flush = flushed.prepare(buffer.rows, gradually=gradually)
+        return partial(self._commit, flushed, empty, flush, empty.prepare(X, self.block))
 
     def prepare_removal(self, X: Rows) -> Callable[[], None]:
         """Do all that can fail of removing the rows of `X`; return a function that does the rest.
@@ -157,6 +159,7 @@ class Gram:
         flushed = copy.deepcopy(self.flushed) or Triangles(self.width, self.recent_apart)
         if len(self.rows):
             flushed.prepare(self.rows)()
+        flushed.settle()
         return flushed
 
     def restore(self, matrix: Floats, residue: Floats, flushes: int, highest: float) -> None:

@@ -9,6 +9,7 @@ from newfound.common.arrays import Floats, Rows
 from newfound.common.errors import InputError
 from newfound.sums.blas import add_products, diagonal_of, room_for
 from newfound.sums.exact import add_exactly
+from newfound.sums.gradual import Gradual, add_squares
 
 # Columns moved from the recent sum to the old one at a time, so that no single step is slow.
 STRIP_COLUMNS = 32
@@ -40,6 +41,8 @@ class Triangles:
     # diagonal + residue: the diagonal of X'X in twice the precision. The diagonal of the old
     #     triangle is the same, and that of the recent one is zero.
     # flushes: how many blocks of rows were added or removed.
+    # change: of a block of rows that is being added, a strip of columns at a time, or None. What is
+    #     missing of it is no part of the triangles yet, but it is of diagonal and residue.
     # strip: the first column that is moved next from the recent triangle to the old one.
     # highest: the largest trace that any removal found; 0 before the first. Between removals the
     #     trace only grows.
@@ -51,6 +54,7 @@ class Triangles:
         self.diagonal = np.zeros(width)
         self.residue = np.zeros(width)
         self.flushes = 0
+        self.change: Gradual | None = None
         self.strip = 0
         self.highest = 0.0
 
@@ -88,8 +92,11 @@ class Triangles:
         """Largest trace there ever was: what rounding is measured by."""
         return max(self.highest, self.trace)
 
-    def prepare(self, X: Rows, sign: float = 1.0) -> Callable[[], None]:
-        """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
+    def prepare(self, X: Rows, sign: float = 1.0, *, gradually: bool = False) -> Callable[[], None]:
+        """Do all that can fail of adding `sign` X'X; return a function that does the rest.
+
+        If it is to be done gradually, that is a strip of columns with each `settle_strip`.
+        """
         self._thaw()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
         for start in range(0, len(X), SQUARED_ROWS):
@@ -100,16 +107,38 @@ class Triangles:
         negative = diagonal < 0
         diagonal[negative] = residue[negative] = 0.0
         highest = self.highest if sign > 0 else self.peak
-        move, room = self._prepare_move(), room_for(X)
+        lower, move, room = not self.recent_apart, self._prepare_move(), room_for(X)
 
         def flush() -> None:
+            self.settle()
             move()
-            target = self.recent if self.recent_apart else self.old
-            add_products(target, X, sign, lower=not self.recent_apart, room=room)
-            self._set_diagonal(diagonal, residue)
+            self.diagonal, self.residue = diagonal, residue
             self.flushes, self.highest = self.flushes + 1, highest
+            if gradually:
+                self.change = Gradual(X, sign, lower=lower)
+                return
+            add_products(self._changing, X, sign, lower=lower, room=room)
+            self._set_diagonal(slice(None))
 
         return flush
+
+    @property
+    def _changing(self) -> Floats:
+        """The triangle that rows are added to."""
+        return self.recent if self.recent_apart else self.old
+
+    def settle_strip(self) -> None:
+        """Do a strip of what was to be done gradually, if there is anything."""
+        if self.change is not None:
+            self._set_diagonal(self.change.step(self._changing))
+            if not self.change.is_under_way:
+                self.change = None
+
+    def settle(self) -> None:
+        """Do all that was to be done gradually."""
+        if self.change is not None:
+            self._set_diagonal(self.change.finish(self._changing))
+            self.change = None
 
     def times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""
@@ -117,10 +146,14 @@ class Triangles:
         product: Floats = symmetric(1.0, self.old, columns, lower=1)
         if self.recent_apart:
             product += symmetric(1.0, self.recent, columns, lower=0)
-        return product
+        return product if self.change is None else product + self.change.times(columns)
 
     def add_to(self, target: Floats, scale: float) -> None:
         """Overwrite the lower triangle of `target` with `target + scale X'X`."""
+        if self.change is not None:
+            missing, rows = self.change.missing, self.change.rows
+            part, scaled = target[missing, missing], scale * self.change.scale
+            add_squares(part, rows[:, missing], scaled, lower=True, tasks=1)
         if not self.recent_apart:
             blas.daxpy(self.old.ravel(order="K"), target.ravel(order="K"), a=scale)
             return
@@ -139,11 +172,13 @@ class Triangles:
         """Add another sum of the same width."""
         peak = self.peak + other.peak
         self._thaw()
+        self.settle()
         self.old[:] += other.total()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
         add_exactly(diagonal, residue, other.diagonal)
         add_exactly(diagonal, residue, other.residue)
-        self._set_diagonal(diagonal, residue)
+        self.diagonal, self.residue = diagonal, residue
+        self._set_diagonal(slice(None))
         self.flushes, self.highest = self.flushes + other.flushes, peak
 
     def _prepare_move(self) -> Callable[[], None]:
@@ -171,11 +206,11 @@ class Triangles:
         if not self.store.flags.writeable:
             self.store = np.array(self.store, order="F")
 
-    def _set_diagonal(self, diagonal: Floats, residue: Floats) -> None:
-        self.diagonal, self.residue = diagonal, residue
-        diagonal_of(self.old)[:] = diagonal
+    def _set_diagonal(self, where: slice) -> None:
+        """Write the diagonal into the triangles, where all rows have been added."""
+        diagonal_of(self.old)[where] = self.diagonal[where]
         if self.recent_apart:
-            diagonal_of(self.recent)[:] = 0.0
+            diagonal_of(self.recent)[where] = 0.0
 
 
 def _nothing() -> None:

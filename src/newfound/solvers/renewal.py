@@ -1,0 +1,88 @@
+"""Deriving everything anew while rows come, a piece with each of them."""
+
+import numpy as np
+
+from newfound.common.arrays import Index, Rows
+from newfound.common.pieces import Pieces
+from newfound.solvers.carried import Carried, carried_in_stages
+from newfound.solvers.cholesky import Equations
+from newfound.sums.sums import Sums
+
+# Operations of a piece, in d^2: a few dozen times what a step takes.
+PIECE = 128
+# Rows that came meanwhile which are learned in one piece.
+CATCH_UP = 32
+
+
+class Renewal:
+    """What a solver will carry, for a penalty, from the sums as they are now and rows to come.
+
+    Parameters
+    ----------
+    sums : Sums
+    penalty : float
+    fit_intercept : bool
+    single : bool
+        Whether to carry the inverse in float32, if that will do.
+
+    Examples
+    --------
+    >>> sums = Sums.of([[0.0], [1.0]], ["cup", "mug"])
+    >>> renewal = Renewal(sums, penalty=2.0, fit_intercept=False, single=False)
+    >>> renewal.learn(np.array([[3.0]]), np.array([1]), size=2)
+    >>> carried = renewal.finish()
+    >>> carried.total, carried.weights.round(3)
+    (3, array([[0.   , 0.333]]))
+    """
+
+    # stiffest: the most extreme pivot of what was learned meanwhile.
+    # _rows: those to be learned, with their classes, and how many classes there are then.
+    # _carried: once it is made. None before; and for good, if it cannot be made.
+
+    def __init__(self, sums: Sums, penalty: float, fit_intercept: bool, *, single: bool) -> None:
+        self.penalty = penalty
+        self.stiffest = 1.0
+        counts = sums.counts.copy()
+        equations = Equations(sums.gram, sums.cross.copy(), counts.astype(np.float64))
+        stages = carried_in_stages(equations, counts, penalty, fit_intercept, single=single)
+        self._pieces = Pieces(stages, float(PIECE * sums.width**2))
+        self._rows: list[tuple[Rows, Index, int]] = []
+        self._carried: Carried | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it knows all rows that came, or never will."""
+        return self._pieces.is_done and (self._carried is None or not self._rows)
+
+    def learn(self, X: Rows, index: Index, size: int) -> None:
+        """Take note of rows `X` (m, d) of classes `index` (m,), of `size` in all; go on a piece."""
+        self._rows.append((X.copy(), index, size))
+        self._step()
+
+    def finish(self) -> Carried | None:
+        """Do all that is left; return what is to be carried, or None if it cannot be made."""
+        if not self._pieces.is_done:
+            self._carried = self._pieces.finish()
+        while not self.is_done:
+            self._step()
+        return self._carried
+
+    def _step(self) -> None:
+        if not self._pieces.is_done:
+            self._pieces.step()
+            self._carried = self._pieces.result
+        elif self._carried is not None:
+            self._catch_up(self._carried)
+
+    def _catch_up(self, carried: Carried) -> None:
+        some = 1
+        while some < len(self._rows) and sum(len(X) for X, _, _ in self._rows[:some]) < CATCH_UP:
+            some += 1
+        X, index = (np.concatenate(part) for part in list(zip(*self._rows[:some], strict=True))[:2])
+        carried.add_classes(self._rows[some - 1][2])
+        pivot = carried.change(X, index, 1) if carried.inverse.suits(X) else None
+        if pivot is None:
+            self._carried = None
+            return
+        self.stiffest = max(self.stiffest, pivot)
+        del self._rows[:some]

@@ -1,0 +1,154 @@
+"""BLAS and LAPACK on parts of matrices: in place, and without the interpreter's lock.
+
+scipy's own wrappers copy what is not contiguous, so they cannot change a block of a matrix, and
+hold the interpreter's lock, so two threads cannot use two cores. These here call the same routines,
+by the addresses that `scipy.linalg.cython_blas` and `cython_lapack` publish for compiled code.
+"""
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cython_blas, cython_lapack
+
+# A part of a matrix: float64 or float32; neighbours in a column (or, where it is only read, in a
+# row) are neighbours in memory.
+Part = NDArray[np.floating]
+
+_PREFIX = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
+_NUMBER = {np.dtype(np.float64): ctypes.c_double, np.dtype(np.float32): ctypes.c_float}
+
+
+@cache
+def _routine(module: Any, name: str, arguments: int) -> Callable[..., None]:
+    api = ctypes.pythonapi
+    name_of, pointer_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype = ctypes.c_void_p
+    pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    capsule = module.__pyx_capi__[name]
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)
+    return kind(pointer_of(capsule, name_of(capsule)))
+
+
+def _call(module: Any, name: str, dtype: np.dtype[Any], *arguments: Any) -> None:
+    """Call a routine; all it takes are addresses: of letters, whole numbers, numbers and arrays."""
+    number, passed = _NUMBER[dtype], list[Any]()
+    for each in arguments:
+        if isinstance(each, np.ndarray):
+            assert each.dtype == dtype
+            passed.append(each.ctypes.data)
+        elif isinstance(each, bytes):
+            passed.append(each)
+        elif isinstance(each, float):
+            passed.append(ctypes.byref(number(each)))
+        else:
+            passed.append(
+                ctypes.byref(each if isinstance(each, ctypes.c_int) else ctypes.c_int(each))
+            )
+    _routine(module, _PREFIX[dtype] + name, len(passed))(*passed)
+
+
+def _column_step(part: Part) -> int:
+    """Return how far apart in memory the columns of a part are that is written to."""
+    size, (height, width) = part.itemsize, part.shape
+    assert part.flags.writeable
+    assert height < 2 or part.strides[0] == size
+    return int(max(part.strides[1] // size if width > 1 else 1, height, 1))
+
+
+def _as_read(part: Part) -> tuple[bytes, int]:
+    """Return whether a part is to be read as a transpose, and how far apart its columns are."""
+    size, (height, width) = part.itemsize, part.shape
+    if height < 2 or part.strides[0] == size:
+        return b"N", max(part.strides[1] // size if width > 1 else 1, height, 1)
+    assert width < 2 or part.strides[1] == size
+    return b"T", max(part.strides[0] // size, width, 1)
+
+
+def add_product(target: Part, left: Part, right: Part, scale: float) -> None:
+    """Overwrite `target` (m, n) with `target + scale left @ right`.
+
+    Parameters
+    ----------
+    target : ndarray of shape (m, n)
+        Of Fortran order, or part of one that is.
+    left, right : ndarrays of shape (m, k) and (k, n)
+    scale : float
+
+    Examples
+    --------
+    >>> matrix = np.zeros((3, 3), order="F")
+    >>> add_product(matrix[1:, :1], np.array([[1.0], [2.0]]), np.array([[3.0]]), -1.0)
+    >>> matrix.tolist()
+    [[0.0, 0.0, 0.0], [-3.0, 0.0, 0.0], [-6.0, 0.0, 0.0]]
+    """
+    (m, n), k = target.shape, left.shape[1]
+    assert left.shape == (m, k) and right.shape == (k, n)  # noqa: PT018
+    if not (m and n and k):
+        return
+    (trans_left, step_left), (trans_right, step_right) = _as_read(left), _as_read(right)
+    sizes = (m, n, k, float(scale), left, step_left, right, step_right)
+    of_target = (1.0, target, _column_step(target))
+    _call(cython_blas, "gemm", target.dtype, trans_left, trans_right, *sizes, *of_target)
+
+
+def add_square(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
+    """Overwrite one triangle of `target` (n, n) with `target + scale rows' rows`.
+
+    Examples
+    --------
+    >>> matrix = np.zeros((2, 2), order="F")
+    >>> add_square(matrix, np.array([[1.0, 2.0]]), 1.0, lower=True)
+    >>> matrix.tolist()
+    [[1.0, 0.0], [2.0, 4.0]]
+    """
+    k, n = rows.shape
+    assert target.shape == (n, n)
+    if not (k and n):
+        return
+    trans, step = _as_read(rows)
+    kind = (b"L" if lower else b"U", b"T" if trans == b"N" else b"N")
+    sizes = (n, k, float(scale), rows, step, 1.0, target, _column_step(target))
+    _call(cython_blas, "syrk", target.dtype, *kind, *sizes)
+
+
+def solve_lower(
+    factor: Part, columns: Part, *, transposed: bool = False, from_right: bool = False
+) -> None:
+    """Overwrite `columns` with L^-1 columns, where L is the lower triangle of `factor`.
+
+    Or with L^-T columns if `transposed`, or with columns L^-1 (or L^-T) if `from_right`.
+
+    Examples
+    --------
+    >>> columns = np.array([[2.0], [6.0]], order="F")
+    >>> solve_lower(np.array([[2.0, 0.0], [1.0, 5.0]], order="F"), columns)
+    >>> columns.tolist()
+    [[1.0], [1.0]]
+    """
+    m, n = columns.shape
+    if not (m and n):
+        return
+    kind = (b"R" if from_right else b"L", b"L", b"T" if transposed else b"N", b"N")
+    of_factor = (1.0, factor, _column_step(factor))
+    _call(
+        cython_blas, "trsm", columns.dtype, *kind, m, n, *of_factor, columns, _column_step(columns)
+    )
+
+
+def factorise_block(block: Part) -> bool:
+    """Overwrite the lower triangle of `block` with its Cholesky factor; False if it has none.
+
+    Examples
+    --------
+    >>> block = np.array([[4.0, 0.0], [2.0, 2.0]], order="F")
+    >>> factorise_block(block), block.tolist()
+    (True, [[2.0, 0.0], [1.0, 1.0]])
+    """
+    failed = ctypes.c_int(0)
+    _call(cython_lapack, "potrf", block.dtype, b"L", len(block), block, _column_step(block), failed)
+    return failed.value == 0
