@@ -114,7 +114,7 @@ def test_the_papers_rule_equals_a_naive_oracle_at_every_step(seed: int, toleranc
 
 
 def test_a_choice_in_the_stream_is_the_one_of_when_examples_had_doubled() -> None:
-    """Votes are called for at 64 and at 128 examples, and count as soon as they are cast."""
+    """Two classes are known at 15 examples; then at 30, 60 and 120. Votes count soon after."""
     X, y = stream(2, n=160)
     model = IncrementalRidgeClassifierCV(
         PENALTIES, RECODINGS, rule="paper", witnesses=6, min_class_count=6
@@ -122,10 +122,10 @@ def test_a_choice_in_the_stream_is_the_one_of_when_examples_had_doubled() -> Non
     expected = {}
     for n in range(1, len(y) + 1):
         model.partial_fit(X[n - 1 : n], y[n - 1 : n])
-        if n in (64, 128):
+        if n in (60, 120):
             expected[n] = choice_by_refits(model, X[:n], y[:n], 6, 0.0)
-        if n in (127, 160):
-            assert (model.penalty_, *set(model.recoding_)) == expected[64 if n < 128 else 128]
+        if n in (80, 119, 140, 160):
+            assert (model.penalty_, *set(model.recoding_)) == expected[60 if n < 120 else 120]
     assert len(expected) == 2
 
 
@@ -497,7 +497,7 @@ def test_votes_that_fail_leave_a_model_that_has_learned(monkeypatch: pytest.Monk
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("newfound.selection.panel.Panel.basis", fail)
+    monkeypatch.setattr("newfound.selection.panel.Panel.basis_in_stages", fail)
     for row in range(128, 260):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
     with pytest.raises(MemoryError):
@@ -512,7 +512,7 @@ def test_votes_that_fail_leave_a_model_that_has_learned(monkeypatch: pytest.Monk
 def test_votes_are_spread_over_the_stream_and_called_for_at_every_doubling(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A piece a row from the 64th on, before at most as many more; questions do none."""
+    """A piece a row from the 256th on, before at most as many more; questions do none."""
     pieces: list[int] = []
     original = Work.step
 
@@ -533,7 +533,7 @@ def test_votes_are_spread_over_the_stream_and_called_for_at_every_doubling(
     rows = np.arange(1, len(y) + 1)
     # What was called for at n rows is done before there are 2 n.
     assert (np.array(pieces[::2]) <= np.maximum(1, 2 * YOUNG // rows)).all()
-    assert max(pieces[128::2]) == 1
+    assert max(pieces[2 * YOUNG :: 2]) == 1
     assert sum(pieces[1::2]) == 0
     changes = np.flatnonzero(np.diff(found))
     assert 0 < len(changes) <= 2 * (2 + np.log(len(y)) / np.log(RENEW))

@@ -1,12 +1,13 @@
 """From votes to a choice: how they are mixed, and which penalties are tried."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from newfound.common.pieces import Stages, at_once
 from newfound.engine.engine import Engine
 from newfound.selection import findings
 from newfound.selection.findings import Findings, candidates, vote, without_votes, work_out
@@ -30,21 +31,13 @@ def panel(counts: list[int], **changes: Any) -> Panel:
     return Panel(Snapshot.of(engine.solver, engine.selector.witnesses), 8, what_if)
 
 
-def result(pieces: Generator[None, None, Any]) -> Any:
-    while True:
-        try:
-            next(pieces)
-        except StopIteration as end:
-            return end.value
-
-
 @pytest.mark.parametrize(("counts", "known"), [([30, 20, 25, 3], 3), ([30, 20, 3, 3], 2)])
 def test_what_ifs_weigh_the_more_the_more_classes_are_known(counts: list[int], known: int) -> None:
     voting = panel(counts)
     assert np.count_nonzero(voting.known) == known
     basis = voting.basis(voting.snapshot.factor(3.0))
     real = voting.as_it_is(basis, RECODINGS)
-    table, rare = result(vote(voting, to_choose(), 3.0))
+    table, rare = at_once(vote(voting, to_choose(), 3.0))
     for m, rung in enumerate(voting.ladder):
         of_known, of_rare = voting.what_if(basis, rung, RECODINGS)
         np.testing.assert_allclose(table[m], ((known - 1) * of_known + real) / known)
@@ -55,7 +48,7 @@ def test_what_ifs_weigh_the_more_the_more_classes_are_known(counts: list[int], k
 def test_with_one_known_class_only_the_model_as_it_is_is_voted_on() -> None:
     voting = panel([30, 4, 3])
     real = voting.as_it_is(voting.basis(voting.snapshot.factor(3.0)), RECODINGS)
-    for each in result(vote(voting, to_choose(), 3.0)):
+    for each in at_once(vote(voting, to_choose(), 3.0)):
         np.testing.assert_array_equal(each, np.tile(real, (len(voting.ladder), 1)))
 
 
@@ -66,13 +59,13 @@ def search(
     tried: list[float] = []
     voting, start = panel([30, 20, 25]), without_votes(to_choose(**changes), 75, 2.0)
 
-    def fake(panel: Panel, _: Any, penalty: float) -> Generator[None, None, Any]:
-        yield
+    def fake(panel: Panel, _: Any, penalty: float) -> Stages[Any]:
+        yield []
         tried.append(float(np.log10(penalty / start.usual)))
         return np.full((2, len(panel.ladder), 3), accuracy(tried[-1]))
 
     monkeypatch.setattr(findings, "vote", fake)
-    return result(work_out(voting, start)), tried
+    return at_once(work_out(voting, start)), tried
 
 
 @pytest.mark.parametrize("best", [-10.0, -4.5, -2.0, -0.5, 0.0, 1.0, 2.5])

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from newfound.common.pieces import Stages, Task
 from newfound.engine.engine import Engine
 from newfound.selection.findings import Findings, without_votes
-from newfound.selection.selector import Selector, Work, spread_of
+from newfound.selection.selector import SMALLEST_PIECE, Selector, Work, spread_of
 from newfound.selection.witnesses import Witnesses
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.sums import Sums
@@ -165,14 +165,14 @@ def test_votes_are_called_for_wherever_examples_have_doubled() -> None:
     assert selector.points(96, 200, []) == [192]
 
 
-def started(total: int = 100) -> Findings:
+def started(total: int = 1000) -> Findings:
     return without_votes(SETTINGS[0], total, 1.0)
 
 
-def pieces(number: int) -> Generator[None, None, Findings]:
+def pieces(number: int) -> Stages[Findings]:
     for _ in range(number - 1):
-        yield
-    return started()._replace(pieces=number)
+        yield [Task(SMALLEST_PIECE, lambda: None)]
+    return started()
 
 
 def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
@@ -192,12 +192,13 @@ def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
     assert at_once.done == 5
 
 
-@pytest.mark.parametrize(("total", "speed"), [(1, 64), (5, 12), (32, 2), (33, 1), (1000, 1)])
+@pytest.mark.parametrize(("total", "speed"), [(1, 256), (5, 51), (128, 2), (129, 1), (1000, 1)])
 def test_of_a_young_model_several_pieces_are_done_with_a_row(total: int, speed: int) -> None:
     """So that what they find counts before there are twice as many rows."""
     work = Work(started(total), pieces(130))
     rows = -(-130 // speed)
-    work.advance(rows - 1)
+    for _ in range(rows - 1):
+        work.advance(1)
     assert work.done == speed * (rows - 1)
     assert not work.counts
     work.advance(1)
@@ -256,7 +257,7 @@ def test_what_is_found_takes_as_many_rows_as_there_were_pieces() -> None:
     work, before = selector.work, selector.findings
     assert work is not None
     assert before is not None
-    number = copy.deepcopy(work).finish().pieces
+    number = copy.deepcopy(work).finish().delay
     assert 3 < number < first
     learn(engine, X[first : first + number - 1], y[first : first + number - 1])
     assert selector.findings is before

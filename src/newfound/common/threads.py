@@ -39,7 +39,7 @@ class OneThread(ContextDecorator):
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._users = 0
-        self._libraries: list[Any] | None = None
+        self._libraries: list[Any] = []
         self._limits: list[int] = []
 
     @property
@@ -60,13 +60,15 @@ class OneThread(ContextDecorator):
                 self._set(self._limits)
             self._users -= 1
 
+    def find_libraries(self) -> None:
+        """Find the libraries of numpy and scipy, once these are imported; it takes a while."""
+        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+
     def _current(self) -> list[int]:
-        if self._libraries is None:  # by now numpy's and scipy's are loaded
-            self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
         return [library.get_num_threads() or 1 for library in self._libraries]
 
     def _set(self, limits: list[int], limit: int | None = None) -> None:
-        for library, before in zip(self._libraries or (), limits, strict=True):
+        for library, before in zip(self._libraries, limits, strict=True):
             if before > 1 and (limit or library.get_num_threads() == 1):
                 library.set_num_threads(limit or before)
 

@@ -1,6 +1,7 @@
 """A model without a face: sums, one solver derived from them, and a selector or none."""
 
 import copy
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
 from newfound.common.interrupts import uninterrupted
+from newfound.common.threads import alone, one_thread
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.findings import Findings
 from newfound.selection.selector import Selector, Work
@@ -78,6 +80,7 @@ class Engine:
             return self._vote()
         return found
 
+    @one_thread
     def _vote(self) -> Findings:
         """Let the witnesses vote now, on everything there is."""
         selector, settings = self.selector, self.settings
@@ -105,10 +108,12 @@ class Engine:
     @property
     def solver(self) -> Solver:
         """The solver that answers."""
-        key = (self.penalty, self.settings.class_weight, self.settings.fit_intercept)
+        penalty, key = self.penalty, (self.settings.class_weight, self.settings.fit_intercept)
         if self._solver is None or self._made_for != key:
-            self._solver = solver_for(self.sums, self.settings, key[0])
+            self._solver = solver_for(self.sums, self.settings, penalty)
             self._made_for = key
+        if self._solver.penalty != penalty:
+            self._solver.use(penalty)
         return self._solver
 
     @property
@@ -139,19 +144,28 @@ class Engine:
 
         If it is put off, nothing is derived before the next question.
         """
-        if self.selector is None:
-            self._add(X, index, labels, put_off)
-            return
+        # A row that comes alone waits for no other thread.
+        with one_thread, alone() if len(X) == 1 else nullcontext():
+            if self.selector is None:
+                self._add(X, index, labels, put_off)
+            else:
+                self._learn_and_vote(self.selector, X, index, labels, put_off)
+
+    def _learn_and_vote(
+        self, selector: Selector, X: Rows, index: Index, labels: Labels, put_off: bool
+    ) -> None:
         assert isinstance(self.settings, SelectionSettings)
         if self.sums.total and not put_off:
             _ = self.findings  # what is to be worked out rests on what is known now
-        plan = self.selector.plan(self.sums, X, index, labels, self.settings, put_off)
+        plan = selector.plan(self.sums, X, index, labels, self.settings, put_off)
         with uninterrupted():
             self._add(X, index, labels, put_off)
-            self.selector.witnesses = plan.witnesses
+            selector.witnesses = plan.witnesses
             if put_off:
-                self.selector.adopt(None)
-        self.selector.follow(plan, self.sums, self.settings)
+                selector.adopt(None)
+        selector.follow(plan, self.sums, self.settings)
+        if self._solver is not None and (foreseen := selector.foreseen) is not None:
+            self._solver.foresee(foreseen)
 
     def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
         """Add rows to the sums, and to what the solver carries."""
@@ -169,6 +183,7 @@ class Engine:
                 solver.discard()
             raise
 
+    @one_thread
     def forget(self, X: Rows, index: Index) -> float:
         """Forget rows `X` (m, d) of classes `index` (m,), all or none.
 
@@ -197,6 +212,7 @@ class Engine:
             selector.note_forgotten(X, sums, self.settings.fit_intercept)
         return rounding_left_by(X, sums, solver.penalty, solver.fit_intercept)
 
+    @one_thread
     def forget_class(self, label: Any) -> None:
         """Forget all rows of a class, whose own Gram is held."""
         self.sums.remove_classes(np.array([self.sums.position(label)]))
@@ -222,6 +238,7 @@ class Engine:
             self.selector.witnesses = self.selector.witnesses.only(labels)
             self.selector.adopt(None)
 
+    @one_thread
     def merged(self, other: "Engine") -> "Engine":
         """Return an engine that was taught what both were, with the parameters of this one."""
         sums = copy.deepcopy(self.sums)

@@ -28,7 +28,7 @@ from newfound.solvers.settings import (
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
-from newfound.sums.blas import times
+from newfound.sums.blas import rows_times, times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.sums import Sums
 from newfound.sums.view import SumsView
@@ -900,11 +900,11 @@ class IncrementalRidgeClassifier(Locked, Representation, ClassifierMixin, BaseEs
             if len(rows) == 1:
                 products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
             elif len(rows) <= FEW_ROWS:
-                products = rows @ weights
+                products = rows_times(rows, weights)
             else:  # long enough for others to wait, so on a copy, for weights change in place
                 weights = weights.copy(order="K")
         if len(rows) > FEW_ROWS:
-            products = rows @ weights
+            products = rows_times(rows, weights)
         scores: Floats = (products + intercept) * factors
         if not counts.all():
             scores[:, counts == 0] = -np.inf

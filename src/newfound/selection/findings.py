@@ -1,11 +1,11 @@
-"""What the witnesses found, worked out a piece at a time, and the choice that follows from it."""
+"""What the witnesses found, worked out in stages, and the choice that follows from it."""
 
-from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
 
 from newfound.common.arrays import Floats
+from newfound.common.pieces import Stages, Task
 from newfound.selection.panel import LADDER, Panel
 from newfound.selection.rules import (
     USUAL_RECODING,
@@ -41,7 +41,7 @@ class Findings(NamedTuple):
     table: Floats  # accuracy of all that vote, shape (M, K, A)
     rare: Floats  # of classes pretended to have so many examples, shape (M, K, A)
     voters: int = 0
-    pieces: int = 0  # of work that it took
+    delay: int = 0  # after how many further examples it counted
 
     def recoding(self, counts: Floats) -> Floats:
         """Return the recoding for classes of so many examples."""
@@ -91,8 +91,8 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     return Findings(settings, total, usual, float(tried[0]), rungs, tried, LADDER, table, table)
 
 
-def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
-    """Let the witnesses vote, in pieces of bounded size; return what they found.
+def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
+    """Let the witnesses vote, in stages; return what they found.
 
     A few penalties far apart are tried first, but for those that could not even win with all
     votes, then the neighbours of the best until it is better than both. Under the paper's rule,
@@ -107,9 +107,8 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     grid = candidates(start.settings, start.usual)
     votes: dict[int, Floats] = {}
 
-    def try_out(place: int) -> Generator[None, None, Findings]:
+    def try_out(place: int) -> Stages[Findings]:
         votes[place] = yield from vote(panel, start.settings, float(grid[place]))
-        yield
         tried = sorted(votes)
         table, rare = np.stack([votes[each] for each in tried], axis=2)
         found = start._replace(penalties=grid[tried], ladder=panel.ladder, voters=len(panel.voters))
@@ -129,10 +128,8 @@ def work_out(panel: Panel, start: Findings) -> Generator[None, None, Findings]:
     return chosen(found)
 
 
-def vote(
-    panel: Panel, settings: SelectionSettings, penalty: float
-) -> Generator[None, None, Floats]:
-    """Let the witnesses vote on a penalty, in pieces of bounded size.
+def vote(panel: Panel, settings: SelectionSettings, penalty: float) -> Stages[Floats]:
+    """Let the witnesses vote on a penalty.
 
     What-ifs weigh the more the more classes are known well: with C of them, (C - 1) / C, and the
     votes on the model as it is the rest.
@@ -141,18 +138,19 @@ def vote(
     rare, shape (2, M, A).
     """
     recodings = np.array(settings.recodings)
-    factor = panel.snapshot.factor(penalty)
-    yield
-    basis = panel.basis(factor)
-    yield
-    real = panel.as_it_is(basis, recodings, of_known=settings.rule == "paper")
+    factor = yield from panel.snapshot.factor_in_stages(penalty)
+    basis, real = (yield from panel.basis_in_stages(factor)), list[Floats]()
+
+    def vote_on_reality() -> None:
+        real.append(panel.as_it_is(basis, recodings, of_known=settings.rule == "paper"))
+
+    yield [Task(panel.cost(recodings), vote_on_reality)]
     if not panel.scenes:
-        return np.tile(real, (2, len(panel.ladder), 1))
+        return np.tile(real[0], (2, len(panel.ladder), 1))
     share, rungs = 1 - 1 / np.count_nonzero(panel.known), []
     for rung in panel.ladder:
-        yield
-        known, rare = panel.what_if(basis, rung, recodings)
-        rungs.append([share * known + (1 - share) * real, rare])
+        known, rare = yield from panel.what_if_in_stages(basis, rung, recodings)
+        rungs.append([share * known + (1 - share) * real[0], rare])
     return np.array(rungs).swapaxes(0, 1)
 
 

@@ -1,14 +1,18 @@
 """Who votes, and on what: witnesses, on the model as it is, and on models taught less of some."""
 
+from functools import cached_property, partial
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
 
-from newfound.common.arrays import Counts, Floats, Index
+from newfound.common.arrays import Counts, Floats, Index, Labels
+from newfound.common.pieces import Stages, Task, at_once
 from newfound.heads.recoding import recoding_factors
 from newfound.selection.snapshot import Snapshot
 from newfound.selection.what_if import Basis, Group, Scene, left_out_scores
-from newfound.sums.blas import products
+from newfound.selection.witnesses import Sample, Witnesses
+from newfound.sums.tiles import solve_lower
 
 # Classes that are looked at, and rows that vote, all classes together: drawn where there are more,
 # so that no number of classes makes a piece of work longer.
@@ -20,6 +24,10 @@ KNOWN_SHARE = 0.25
 LADDER: Floats = np.power(4.0, np.arange(6))
 # Scenes for each pretended count: in each, other classes play the rare ones.
 SCENES = 4
+# Columns that are solved for, and rows that are multiplied, at a time.
+COLUMNS = 64
+# How many operations of BLAS take as long as one of numpy's on every entry.
+ENTRY = 100.0
 
 Mask = NDArray[np.bool_]
 
@@ -38,6 +46,33 @@ def are_known(counts: Counts, min_class_count: int) -> Mask:
     return often
 
 
+class Roster(NamedTuple):
+    """Which classes are looked at."""
+
+    classes: Index  # sorted by label, shape (C,)
+    votes: Mask  # which of them vote, shape (C,)
+    known: Mask  # and which of those are known well, shape (C,)
+    sizes: Counts  # how many witnesses each has, shape (C,)
+
+
+def roster(
+    counts: Counts,
+    labels: Labels,
+    witnesses: Witnesses,
+    min_class_count: int,
+    rng: np.random.Generator,
+) -> Roster:
+    """Return which of all classes, with these counts and labels, are looked at."""
+    taught = np.flatnonzero(counts)
+    taught = taught[np.argsort(labels[taught], kind="stable")]
+    classes: Index = taught[np.sort(rng.permutation(len(taught))[:MOST_CLASSES])]
+    samples, nothing = witnesses.samples, Sample()
+    held = [len(samples.get(label, nothing).rows) for label in labels[classes].tolist()]
+    sizes = np.array(held, dtype=np.int64)
+    votes = (counts[classes] > 1) & (sizes > 1)
+    return Roster(classes, votes, votes & are_known(counts, min_class_count)[classes], sizes)
+
+
 class Panel:
     """Witnesses who vote on models that leave each of them out.
 
@@ -53,10 +88,9 @@ class Panel:
         Whether to pretend anything.
     """
 
-    # classes: those that are looked at, sorted by label, shape (C,).
-    # votes, known: which of them vote, and which of those are known well, shape (C,).
-    # voters, of_class, ranks: rows around the mean, the place of each one's class among `classes`,
-    #     and its own among the witnesses of that class; shapes (V, r), (V,), (V,).
+    # classes, votes, known: as in Roster.
+    # of_class, ranks: of each voter, the place of its class among `classes`, and its own among the
+    #     witnesses of that class; shape (V,).
     # ladder: the pretended counts, shape (M,).
     # scenes: which of the classes are rare; none, where nothing is pretended.
     # few[m, c]: which vector is the mean of the first m witnesses of class c.
@@ -64,27 +98,22 @@ class Panel:
     def __init__(self, snapshot: Snapshot, min_class_count: int, what_if: bool) -> None:
         self.snapshot = snapshot
         rng = np.random.default_rng((snapshot.witnesses.seed, snapshot.total))
-        taught = np.flatnonzero(snapshot.counts)
-        taught = taught[np.argsort(snapshot.labels[taught], kind="stable")]
-        self.classes: Index = taught[np.sort(rng.permutation(len(taught))[:MOST_CLASSES])]
+        self.classes, self.votes, self.known, sizes = roster(
+            snapshot.counts, snapshot.labels, snapshot.witnesses, min_class_count, rng
+        )
         counts = snapshot.counts[self.classes]
-        witnesses = [snapshot.rows_of(place) for place in self.classes.tolist()]
-        self.votes: Mask = (counts > 1) & ([len(rows) > 1 for rows in witnesses])
-        self.known = self.votes & are_known(snapshot.counts, min_class_count)[self.classes]
-        self._call_witnesses(witnesses)
+        self._call_witnesses(sizes)
         self.ladder, self.scenes = LADDER, list[Index]()
         if what_if and np.count_nonzero(self.known) > 1:
             self._set_the_stage(rng, counts)
-        self._gather_vectors(witnesses)
+        self._name_vectors(sizes)
 
-    def _call_witnesses(self, witnesses: list[Floats]) -> None:
+    def _call_witnesses(self, sizes: Counts) -> None:
         places = np.flatnonzero(self.votes)
-        limit = max(FEWEST_OF_A_CLASS, VOTERS // max(1, len(places)))
-        own = [np.arange(len(witnesses[place]))[-limit:] for place in places]
+        self._limit = max(FEWEST_OF_A_CLASS, VOTERS // max(1, len(places)))
+        own = [np.arange(sizes[place])[-self._limit :] for place in places]
         self.of_class: Index = np.repeat(places, [len(each) for each in own])
         self.ranks: Index = np.concatenate(own) if own else np.zeros(0, dtype=np.intp)
-        called = [witnesses[place][-limit:] for place in places]
-        self.voters = np.concatenate(called) if called else np.zeros((0, 1))
 
     def _set_the_stage(self, rng: np.random.Generator, counts: Counts) -> None:
         known = np.flatnonzero(self.known)
@@ -97,30 +126,78 @@ class Panel:
         order = known[np.concatenate([rng.permutation(len(known)) for _ in range(times)])]
         self.scenes = [np.unique(each) for each in order[: SCENES * size].reshape(SCENES, size)]
 
-    def _gather_vectors(self, witnesses: list[Floats]) -> None:
+    def _name_vectors(self, sizes: Counts) -> None:
         snapshot, classes = self.snapshot, self.classes
-        masses, others = snapshot.masses, np.ones(len(snapshot.masses), dtype=bool)
-        others[classes] = False
-        rest = float(masses[others].sum())
-        self.group = Group(masses[classes], snapshot.counts[classes], rest, snapshot.fit_intercept)
-        mean_of_rest = masses[others] @ snapshot.means[others] / (rest or 1.0)
-        vectors = [*snapshot.means[classes], mean_of_rest]
+        self._others = np.ones(len(snapshot.masses), dtype=bool)
+        self._others[classes] = False
+        rest = float(snapshot.masses[self._others].sum())
+        masses, counts = snapshot.masses[classes], snapshot.counts[classes]
+        self.group = Group(masses, counts, rest, snapshot.fit_intercept)
         self.few: dict[tuple[float, int], int] = {}
         for rung in self.ladder if self.scenes else ():
             for place in np.flatnonzero(self.known).tolist():
-                if rung <= len(witnesses[place]) // 2:
-                    self.few[rung, place] = len(vectors)
-                    vectors.append(witnesses[place][: int(rung)].mean(axis=0))
-        self.vectors = np.array(vectors)
+                if rung <= sizes[place] // 2:
+                    self.few[rung, place] = len(classes) + 1 + len(self.few)
+
+    @cached_property
+    def voters(self) -> Floats:
+        """Rows around the mean that vote, shape (V, r)."""
+        places = self.classes[self.votes].tolist()
+        called = [self.snapshot.rows_of(place, slice(-self._limit, None)) for place in places]
+        return np.concatenate(called) if called else np.zeros((0, 1))
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """Means of classes, of all others together, and of a few rows each, shape (q, r)."""
+        snapshot, others = self.snapshot, self._others
+        mean_of_rest = snapshot.masses[others] @ snapshot.means[others] / (self.group.rest or 1.0)
+        vectors = [*snapshot.means[self.classes], mean_of_rest]
+        for rung, place in self.few:
+            rows = snapshot.rows_of(self.classes[place], slice(int(rung)))
+            vectors.append(rows.mean(axis=0))
+        return np.array(vectors)
+
+    def gather(self) -> list[Task]:
+        """Return what has rows at hand for all that follows."""
+        entries = ENTRY * len(self.snapshot.mean)
+        return [
+            Task(entries * len(self.of_class), partial(getattr, self, "voters")),
+            Task(entries * 4 * len(self.few), partial(getattr, self, "vectors")),
+        ]
 
     def basis(self, factor: Floats) -> Basis:
         """Return what all scores are made of, given the factor for a penalty."""
-        V = len(self.voters)
-        columns = np.concatenate([self.voters, self.vectors]).T
-        half: Floats = blas.dtrsm(1.0, factor, columns, lower=1, overwrite_b=1)
-        rows, vectors = half[:, :V], half[:, V:]
-        squares: Floats = np.einsum("ij,ij->j", rows, rows)
-        return Basis(products(vectors, vectors), products(rows, vectors), squares)
+        return at_once(self.basis_in_stages(factor))
+
+    def basis_in_stages(self, factor: Floats) -> Stages[Basis]:
+        """Do what `basis` does."""
+        r, V, q = len(factor), len(self.voters), len(self.vectors)
+        half = np.empty((r, V + q), order="F")
+
+        def begin() -> None:
+            half[:, :V], half[:, V:] = self.voters.reshape(V, r).T, self.vectors.T
+
+        yield [Task(ENTRY * half.size, begin)]
+        starts = range(0, V + q, COLUMNS)
+        parts = [half[:, left : left + COLUMNS] for left in starts]
+        yield [
+            Task(float(r * r * part.shape[1]), partial(solve_lower, factor, part)) for part in parts
+        ]
+        rows, vectors, found = half[:, :V].T, half[:, V:], np.empty((V + q, q))
+        yield [
+            Task(2.0 * r * q * part.shape[1], partial(np.matmul, part.T, vectors, out=product))
+            for part, product in zip(
+                parts, np.split(found, range(COLUMNS, V + q, COLUMNS)), strict=True
+            )
+        ]
+        squares: Floats = np.einsum("ij,ij->i", rows, rows)
+        return Basis(found[V:], found[:V], squares)
+
+    def cost(self, recodings: Floats) -> float:
+        """Return about how many operations a vote takes on one scene."""
+        V, C = len(self.of_class), len(self.classes)
+        q = C + 1 + max(map(len, self.scenes), default=0)
+        return 6.0 * V * q * q + ENTRY * len(recodings) * C * V
 
     def as_it_is(self, basis: Basis, recodings: Floats, of_known: bool = False) -> Floats:
         """Return the accuracy of the classes that vote, by recoding, shape (A,).
@@ -137,9 +214,20 @@ class Panel:
 
         Of all known classes, and of those pretended rare alone, means over classes and scenes.
         """
-        parts = [
-            self._vote(basis, rung, scene, recodings, self.known, self.known)
-            for scene in self.scenes
+        return at_once(self.what_if_in_stages(basis, rung, recodings))
+
+    def what_if_in_stages(
+        self, basis: Basis, rung: float, recodings: Floats
+    ) -> Stages[tuple[Floats, Floats]]:
+        """Do what `what_if` does."""
+        parts = [list[Floats]() for _ in self.scenes]
+
+        def act(scene: Index, found: list[Floats]) -> None:
+            found += self._vote(basis, rung, scene, recodings, self.known, self.known)
+
+        yield [
+            Task(self.cost(recodings), partial(act, scene, found))
+            for scene, found in zip(self.scenes, parts, strict=True)
         ]
         both: Floats = np.mean(parts, axis=0)
         return both[0], both[1]

@@ -1,24 +1,29 @@
 """What choosing inside the stream keeps: witnesses, what they found, and votes under way."""
 
 import copy
-from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from newfound.common.arrays import Counts, Index, Labels, Rows
+from newfound.common.pieces import Pieces, Stages
 from newfound.selection.findings import Findings, without_votes, work_out
-from newfound.selection.panel import Panel
-from newfound.selection.snapshot import Snapshot
+from newfound.selection.panel import Panel, roster
+from newfound.selection.snapshot import Snapshot, snapshot_in_stages
 from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import solver_for
+from newfound.solvers.renewal import PIECE, pieces_of_renewal
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.sums import Sums
 
 # How often more examples there must be until votes are called for again.
 RENEW = 2
 # Examples from which on a piece of work is done with each; before, as many more as they are fewer.
-YOUNG = 64
+YOUNG = 256
+# Operations of a piece at least, where there are few features: some milliseconds.
+SMALLEST_PIECE = 1e8
+# Examples that come at once beyond which votes under way are finished at once, too.
+MANY_ROWS = 64
 # Forgetting calls for votes, lest a choice rest on what is no more. But in a stream of rows that
 # come and go it does so only after so many of them, or where such a share of all squares goes at
 # once, or has gone since the last votes.
@@ -31,28 +36,38 @@ class Work:
     """Votes under way: a piece for every example that is learned meanwhile.
 
     The pieces are all about the moment at which the votes were called for, and what they find
-    counts after as many examples as there are pieces. So it does not matter how examples come, or
-    when the work is really done. Of young models, whose pieces are small, several are done at once.
+    counts after as many examples as there are pieces, and a few more, with which a solver for the
+    penalty that was chosen is made. So it does not matter how examples come, or when the work is
+    really done. Of young models several pieces are done with an example.
 
     Parameters
     ----------
     start : Findings
         What is expected without votes.
-    pieces : generator, optional
-        One that does a piece at a time, and returns what was found.
+    stages : generator of lists of Task, optional
+        What is to be done; it returns what was found.
+    size : float, optional
+        Operations in a piece.
+    more : int, optional
+        Examples with which other work is done, before what was found counts.
     """
 
     # rows: examples learned since. done: pieces done.
-    # found: what was found, once all of them are.
+    # found: what was found, once all pieces are done.
 
     def __init__(
-        self, start: Findings, pieces: Generator[None, None, Findings] | None = None
+        self,
+        start: Findings,
+        stages: Stages[Findings] | None = None,
+        size: float = SMALLEST_PIECE,
+        more: int = 0,
     ) -> None:
         self.start, self.total = start, start.total
         self.speed = max(1, YOUNG // start.total)
         self.rows = self.done = 0
         self.found: Findings | None = None
-        self._pieces = pieces
+        self._pieces = None if stages is None else Pieces(stages, size)
+        self._more = more
 
     @classmethod
     def finished(cls, found: Findings, rows: int) -> "Work":
@@ -64,28 +79,38 @@ class Work:
     @property
     def counts(self) -> bool:
         """Whether so many examples came that what was found counts."""
-        return self.found is not None and self.speed * self.rows >= self.found.pieces
+        return self.found is not None and self.rows >= self.found.delay
 
     def advance(self, rows: int) -> None:
         """Do as many pieces as examples were learned."""
         self.rows += rows
+        if rows > MANY_ROWS:
+            self.finish()
         while self.found is None and self.done < self.speed * self.rows:
             self.step()
 
     def finish(self) -> Findings:
         """Do all pieces; return what was found."""
-        while self.found is None:
-            self.step()
+        if self.found is None:
+            assert self._pieces is not None
+            found = self._pieces.finish()
+            self.done = self._pieces.number
+            self._note(found)
+        assert self.found is not None
         return self.found
 
     def step(self) -> None:
         """Do the next piece."""
         assert self._pieces is not None
-        self.done += 1
-        try:
-            next(self._pieces)
-        except StopIteration as end:
-            self.found, self._pieces = end.value._replace(pieces=self.done), None
+        self._pieces.step()
+        self.done = self._pieces.number
+        if self._pieces.is_done:
+            assert self._pieces.result is not None
+            self._note(self._pieces.result)
+
+    def _note(self, found: Findings) -> None:
+        self.found = found._replace(delay=-(-self.done // self.speed) + self._more)
+        self._pieces = None
 
     def __getstate__(self) -> dict[str, Any]:
         self.finish()  # work half done cannot be copied, and it makes no difference
@@ -127,6 +152,11 @@ class Selector:
         """Take over what was found; drop votes that are under way."""
         self.findings, self.work, self.forgotten = findings, None, 0.0
 
+    @property
+    def foreseen(self) -> float | None:
+        """The penalty that will be used once the votes under way count, if that is known yet."""
+        return None if self.work is None or self.work.found is None else self.work.found.penalty
+
     def points(self, before: int, after: int, firsts: list[int]) -> list[int]:
         """Return at which numbers of examples votes are to be called for.
 
@@ -154,13 +184,14 @@ class Selector:
         weight = float(solver.masses.sum()) / sums.total
         spread = weight * spread_of(sums, settings.fit_intercept)
         start = without_votes(settings, sums.total, spread)
-        # Where all classes weigh the same, there is nothing to recode.
-        what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
-        panel = Panel(Snapshot.of(solver, witnesses), settings.min_class_count, what_if)
-        can_vote = panel.known.any() if settings.rule == "paper" else panel.votes.sum() > 1
-        if not can_vote:
+        known_from, seed = settings.min_class_count, (witnesses.seed, sums.total)
+        rng = np.random.default_rng(seed)
+        voting = roster(sums.counts, sums.labels, witnesses, known_from, rng)
+        if not (voting.known.any() if settings.rule == "paper" else voting.votes.sum() > 1):
             return start
-        return Work(start, work_out(panel, start))
+        stages, width = votes_in_stages(snapshot_in_stages(solver, witnesses), start), sums.width
+        more = pieces_of_renewal(width, sums.total, sums.n_classes)
+        return Work(start, stages, max(SMALLEST_PIECE, float(PIECE * width**2)), more)
 
     def plan(
         self,
@@ -241,6 +272,16 @@ class Selector:
                 self.adopt(work.found)
             else:
                 self.work = work
+
+
+def votes_in_stages(snapshots: Stages[Snapshot], start: Findings) -> Stages[Findings]:
+    """Let the witnesses vote on what there was at one moment; return what they found."""
+    settings = start.settings
+    # Where all classes weigh the same, there is nothing to recode.
+    what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
+    panel = Panel((yield from snapshots), settings.min_class_count, what_if)
+    yield panel.gather()
+    return (yield from work_out(panel, start))
 
 
 def firsts_of(counts: Counts, index: Index, min_class_count: int) -> list[int]:

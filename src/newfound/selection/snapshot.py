@@ -1,14 +1,28 @@
 """All that votes depend on, as it was when they were called for."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Floats, Labels
+from newfound.common.arrays import Counts, Floats, Index, Labels
+from newfound.common.pieces import Stages, Task, at_once
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.base import Solver
-from newfound.solvers.cholesky import factorise, regularised
+from newfound.solvers.cholesky import factorise, factorise_in_stages, regularised
 from newfound.sums.blas import diagonal_of, second_moment
+
+# Rows that are worked on at a time.
+BLOCK = 32
+# How many operations of BLAS take as long as copying an entry.
+ENTRY = 30.0
+
+
+class Space(NamedTuple):
+    """The space that rows span."""
+
+    rows: Floats  # all of them in its coordinates, class by class, shape (n, r)
+    starts: Index  # where the rows of each class begin, shape (T,)
 
 
 class Snapshot(NamedTuple):
@@ -26,40 +40,112 @@ class Snapshot(NamedTuple):
     fit_intercept: bool
     witnesses: Witnesses
     mean: Floats  # of the rows, shape (d,); zeros without an intercept
-    space: Floats | None  # what coordinates are of, shape (d, r); None: of the features
+    space: "Space | None"  # what coordinates are of; None: the features themselves
 
     @classmethod
     def of(cls, solver: Solver, witnesses: Witnesses) -> "Snapshot":
         """Return what there is to vote on, for the weights of this solver."""
-        sums, masses, fit_intercept = solver.sums, solver.masses, solver.fit_intercept
-        counts = np.maximum(sums.counts, 1)
-        mean = sums.cross @ (masses / counts) / masses.sum() * fit_intercept
-        means = (sums.cross / counts).T - mean
-        rest = (masses, sums.counts, sums.labels, fit_intercept, witnesses, mean)
-        if 2 * sums.total <= sums.width:
-            rows, index = witnesses.stacked(sums.labels, sums.width)
-            if len(rows) == sums.total:
-                roots = np.sqrt(masses / counts)[index, None]
-                space = np.linalg.qr((rows - mean).T)[0]
-                matrix = second_moment(roots * ((rows - mean) @ space))
-                return cls(matrix, means @ space, *rest, space)
-        gram = solver.equations().gram
-        return cls(regularised(gram, mean, masses.sum(), 0.0), means, *rest, None)
+        return at_once(snapshot_in_stages(solver, witnesses))
 
     @property
     def total(self) -> int:
         """Examples taught."""
         return int(self.counts.sum())
 
-    def rows_of(self, place: int) -> Floats:
-        """Return the witnesses of a class, shape (k, r)."""
-        sample = self.witnesses.samples.get(self.labels[place].item(), Sample())
-        rows = np.array(sample.rows, dtype=np.float64).reshape(-1, len(self.mean))
+    def rows_of(self, place: int, which: slice = slice(None)) -> Floats:
+        """Return the witnesses of a class, or some of them, shape (k, r)."""
+        held = self.witnesses.samples.get(self.labels[place].item(), Sample()).rows
+        if self.space is not None:
+            start = self.space.starts[place]
+            return self.space.rows[start : start + len(held)][which]
+        rows = np.array(held[which], dtype=np.float64).reshape(-1, len(self.mean))
         centred: Floats = rows - self.mean
-        return centred if self.space is None else centred @ self.space
+        return centred
 
     def factor(self, penalty: float) -> Floats:
         """Return the lower Cholesky factor of the matrix plus penalty, shape (r, r)."""
-        matrix = self.matrix.copy(order="F")
-        diagonal_of(matrix)[:] += penalty
-        return factorise(matrix)
+        return at_once(self.factor_in_stages(penalty))
+
+    def factor_in_stages(self, penalty: float) -> Stages[Floats]:
+        """Do what `factor` does."""
+        factor = np.empty_like(self.matrix)
+
+        def begin() -> None:
+            factor[:] = self.matrix
+            diagonal_of(factor)[:] += penalty
+
+        yield [Task(ENTRY * self.matrix.size, begin)]
+        if not (yield from factorise_in_stages(factor)):
+            begin()
+            return factorise(factor)
+        return factor
+
+
+def snapshot_in_stages(solver: Solver, witnesses: Witnesses) -> Stages[Snapshot]:
+    """Take note of all that may change, now; what follows from it is worked out in stages."""
+    sums, masses, fit_intercept = solver.sums, solver.masses, solver.fit_intercept
+    counts = np.maximum(sums.counts, 1)
+    mean = sums.cross @ (masses / counts) / masses.sum() * fit_intercept
+    means = (sums.cross / counts).T - mean
+    rest = (masses, sums.counts, sums.labels, fit_intercept, witnesses, mean)
+    held = sum(len(witnesses.samples[label].rows) for label in witnesses.samples)
+    if 2 * sums.total > sums.width or held < sums.total:
+        return _whole(solver.equations().gram, means, rest)
+    return _reduced(np.sqrt(masses / counts), means, rest)
+
+
+# Of a snapshot, all but the first two fields and the last.
+_Rest = tuple[Floats, Counts, Labels, bool, Witnesses, Floats]
+
+
+def _whole(gram: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
+    masses, mean = rest[0], rest[5]
+
+    def centre() -> None:
+        regularised(gram, mean, masses.sum(), 0.0)
+
+    yield [Task(ENTRY * gram.size, centre)]
+    return Snapshot(gram, means, *rest, None)
+
+
+def _reduced(roots: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
+    _, _, labels, _, witnesses, mean = rest
+    rows, index = witnesses.stacked(labels, len(mean))
+    rows = rows - mean
+    basis = yield from _basis_of(rows)
+    n, d = rows.shape
+    inside, means_inside, matrix = np.empty((n, n)), np.empty((len(means), n)), np.zeros((n, n))
+    pairs = ((rows, inside), (means, means_inside))
+    yield [
+        Task(2.0 * d * n * BLOCK, partial(np.matmul, of[part], basis, out=found[part]))
+        for of, found in pairs
+        for part in (slice(left, left + BLOCK) for left in range(0, len(of), BLOCK))
+    ]
+
+    def add_up() -> None:
+        matrix[:] = second_moment(roots[index, None] * inside)
+
+    yield [Task(float(n**3), add_up)]
+    space = Space(inside, np.searchsorted(index, np.arange(len(labels))))
+    return Snapshot(np.asfortranarray(matrix), means_inside, *rest, space)
+
+
+def _basis_of(rows: Floats) -> Stages[Floats]:
+    """Return an orthonormal basis of a space that rows (n, d) are part of, shape (d, n); 2n <= d.
+
+    Where rows depend on each other, it has directions that they do not need.
+    """
+    n, d = rows.shape
+    basis = np.zeros((d, n), order="F")
+    for left in range(0, n, BLOCK):
+        before, block = basis[:, :left], basis[:, left : left + BLOCK]
+        block[:] = rows[left : left + BLOCK].T
+        # Twice more, for what is left of a row that depends on others is all rounding.
+        for _ in range(3):
+            cost = 4.0 * d * (left + 4 * BLOCK) * BLOCK
+            yield [Task(cost, partial(_orthonormalise, before, block))]
+    return basis
+
+
+def _orthonormalise(before: Floats, block: Floats) -> None:
+    block[:] = np.linalg.qr(block - before @ (before.T @ block))[0]

@@ -51,6 +51,12 @@ class Solver(Protocol):
     def remove_classes(self, index: Index) -> None:
         """Take out the columns of classes that have no examples left."""
 
+    def foresee(self, penalty: float) -> None:
+        """Prepare for another penalty, if that is worth anything, while further rows come."""
+
+    def use(self, penalty: float) -> None:
+        """Answer for another penalty from now on."""
+
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
 

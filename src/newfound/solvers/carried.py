@@ -1,11 +1,12 @@
 """What a recursive solver carries along from row to row."""
 
+from functools import partial
+
 import numpy as np
 from scipy.linalg import blas
 
-from newfound.common.arrays import Counts, Floats, Index, Rows
-from newfound.common.pieces import Stages
-from newfound.common.threads import one_thread
+from newfound.common.arrays import Floats, Index, Rows
+from newfound.common.pieces import Stages, Task
 from newfound.solvers.cholesky import (
     Equations,
     centred,
@@ -14,8 +15,11 @@ from newfound.solvers.cholesky import (
     solve_in_stages,
 )
 from newfound.solvers.inverse import Inverse, fits_single
-from newfound.sums.blas import add_outer, times
+from newfound.sums.blas import add_outer, diagonal_of, times
 from newfound.sums.cross import with_room
+
+# Rows that an inverse is changed by at a time.
+SOME_ROWS = 32
 
 
 class Carried:
@@ -59,8 +63,7 @@ class Carried:
         cls, width: int, penalty: float, fit_intercept: bool, *, single: bool
     ) -> "Carried":
         """Return what follows from no rows at all, in float32 if that will do."""
-        identity = np.asfortranarray(np.eye(width) / penalty)
-        inverse = inverse_in(identity, 0.0, single=single)
+        inverse = inverse_in(identity_over(penalty, width), 0.0, single=single)
         return cls(inverse, np.zeros((width, 0)), np.zeros(0), np.zeros(width), 0, fit_intercept)
 
     @property
@@ -88,7 +91,6 @@ class Carried:
         self._columns = np.delete(self._columns, index, axis=0)
         self.intercept = np.delete(self.intercept, index)
 
-    @one_thread
     def learn_row(self, X: Rows, label: int) -> float | None:
         """Take in one row (1, d): what `change` does for many, without its detours.
 
@@ -114,7 +116,6 @@ class Carried:
         self.total = after
         return pivot
 
-    @one_thread
     def change(self, X: Rows, index: Index, sign: int) -> float | None:
         """Add (sign 1) or take out (sign -1) rows `X` (m, d) of classes `index` (m,).
 
@@ -152,6 +153,13 @@ class Carried:
         return float(max(1.0, factor.diagonal().max() ** 2, factor.diagonal().min() ** -2))
 
 
+def identity_over(penalty: float, width: int) -> Floats:
+    """Return the identity divided by `penalty`, in Fortran order."""
+    matrix = np.zeros((width, width), order="F")
+    diagonal_of(matrix)[:] = 1 / penalty
+    return matrix
+
+
 def inverse_in(matrix: Floats, squares: Floats | float, *, single: bool) -> Inverse:
     """Carry an inverse in float32, if that will do for rows whose features have these squares."""
     single = single and fits_single(matrix.diagonal(), squares)
@@ -159,7 +167,7 @@ def inverse_in(matrix: Floats, squares: Floats | float, *, single: bool) -> Inve
 
 
 def carried_in_stages(
-    equations: Equations, counts: Counts, penalty: float, fit_intercept: bool, *, single: bool
+    equations: Equations, penalty: float, fit_intercept: bool, *, single: bool
 ) -> Stages[Carried | None]:
     """Derive everything from the sums, O(d^3).
 
@@ -167,7 +175,6 @@ def carried_in_stages(
     ----------
     equations : Equations
         All of it is taken over.
-    counts : ndarray of shape (T,)
     penalty : float
     fit_intercept : bool
     single : bool
@@ -178,7 +185,8 @@ def carried_in_stages(
     Carried or None
         None if rounding has made the matrix indefinite.
     """
-    squares = equations.gram.diagonal() / max(1, counts.sum())
+    total = int(equations.masses.sum())
+    squares = equations.gram.diagonal() / max(1, total)
     matrix, weights, mean, targets = centred(equations, penalty, fit_intercept)
     if not (yield from factorise_in_stages(matrix)):
         return None
@@ -187,4 +195,39 @@ def carried_in_stages(
     yield from invert_in_stages(matrix, found)
     inverse = inverse_in(found, squares, single=single)
     intercept = targets - mean @ weights
-    return Carried(inverse, weights, intercept, mean, int(counts.sum()), fit_intercept)
+    return Carried(inverse, weights, intercept, mean, total, fit_intercept)
+
+
+def carried_from_rows_in_stages(
+    rows: Floats, equations: Equations, penalty: float, fit_intercept: bool, *, single: bool
+) -> Stages[Carried | None]:
+    """Derive everything from a few rows themselves, O(n d^2).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        All rows there are.
+    equations : Equations
+        Their sums; the gram is not needed.
+    penalty, fit_intercept, single
+        As above.
+
+    Returns
+    -------
+    Carried or None
+        None if the rows are so large that digits would be lost.
+    """
+    cross, masses, (n, d) = equations.cross, equations.masses, rows.shape
+    mean, targets = cross.sum(axis=1) / n * fit_intercept, masses / n * fit_intercept
+    inverse, is_safe = Inverse(identity_over(penalty, d), np.float64), [True]
+
+    def add(some: Floats) -> None:
+        is_safe[0] = is_safe[0] and inverse.change(some - mean, 1) is not None
+
+    for start in range(0, n, SOME_ROWS):
+        yield [Task(3.0 * d * d * SOME_ROWS, partial(add, rows[start : start + SOME_ROWS]))]
+    if not is_safe[0]:
+        return None
+    weights = inverse.times(cross - np.outer(mean, masses))
+    inverse = inverse_in(inverse.matrix, np.einsum("ij,ij->j", rows, rows) / n, single=single)
+    return Carried(inverse, weights, targets - mean @ weights, mean, n, fit_intercept)

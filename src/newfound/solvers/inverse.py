@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Floats, Rows
-from newfound.common.threads import one_thread
-from newfound.sums.gradual import STRIPS, Gradual, add_squares, block_rows
+from newfound.sums.gradual import Gradual, add_squares, block_rows
 
 # How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
 COMING_MARGIN = 1e4
@@ -103,7 +102,6 @@ class Inverse:
         """Tell whether its precision will do for rows such as `X`."""
         return not self.is_single or (X.dtype == np.float32 and self.is_in_range)
 
-    @one_thread
     def times(self, columns: Floats) -> Floats:
         """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
         columns = columns.astype(self.matrix.dtype, copy=False)
@@ -118,7 +116,7 @@ class Inverse:
             else:
                 product -= pending.T @ (pending @ columns)
         if self.underway is not None:
-            product += self.underway.times(columns)
+            self.underway.add_times(product, columns)
         return product.astype(np.float64, copy=False)
 
     def quadratic(self, Z: Floats) -> Floats:
@@ -183,7 +181,7 @@ class Inverse:
             self.waiting = 0
 
     def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
-        add_squares(self.matrix, rows, -sign, lower=True, tasks=STRIPS)
+        add_squares(self.matrix, rows, -sign, lower=True)
         self._note_diagonal()
 
     def _note_diagonal(self) -> None:

@@ -6,10 +6,10 @@ from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
 from newfound.common.pieces import at_once
 from newfound.common.threads import one_thread
-from newfound.solvers.carried import Carried, carried_in_stages, inverse_in
+from newfound.solvers.carried import Carried
 from newfound.solvers.cholesky import Equations, invert, regularised, solve
 from newfound.solvers.inverse import LIMITS, Inverse
-from newfound.solvers.renewal import Renewal
+from newfound.solvers.renewal import Renewal, derived_in_stages
 from newfound.solvers.watch import Watch
 from newfound.sums.blas import norm, second_moment, times
 from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK, is_definite
@@ -70,6 +70,7 @@ class RecursiveSolver:
         """Intercepts, shape (T,), not recoded; must not be written to."""
         return self._current().intercept
 
+    @one_thread
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
         carried = self._current()
@@ -105,8 +106,7 @@ class RecursiveSolver:
             self._fail()
             return
         self._watch.note(pivot)
-        if self._next is not None:
-            self._next.learn(X, index, len(labels))
+        self._renew(X, index, len(labels))
 
     @one_thread
     def forget(self, X: Rows, index: Index) -> None:
@@ -141,8 +141,12 @@ class RecursiveSolver:
         if penalty == self.penalty or self._carried is None:
             self._next = None
         elif self._next is None or self._next.penalty != penalty:
-            self._next = self._renewal(penalty)
+            try:
+                self._next = self._renewal(penalty)
+            except MemoryError:
+                self._next = None
 
+    @one_thread
     def use(self, penalty: float) -> None:
         """Answer for another penalty from now on; what was begun for it is finished."""
         coming = self._next
@@ -150,6 +154,14 @@ class RecursiveSolver:
         self.penalty = penalty
         if coming is not None and coming.penalty == penalty:
             self._take_over(coming)
+
+    def _renew(self, X: Rows, index: Index, size: int) -> None:
+        """Go on with what is to be carried one day, if there is anything."""
+        if self._next is not None:
+            try:
+                self._next.learn(X, index, size)
+            except MemoryError:  # it can be derived at once, when there is more
+                self._next = None
 
     def _take_over(self, renewal: Renewal) -> None:
         carried = renewal.finish()
@@ -165,6 +177,7 @@ class RecursiveSolver:
     def _may_be_single(self) -> bool:
         return self.sums.dtype == np.float32 and not self._single_failed
 
+    @one_thread
     def drift(self) -> float:
         """Measure how far the carried weights and inverse are from what the sums say.
 
@@ -198,37 +211,18 @@ class RecursiveSolver:
 
         In float32 if all rows were, unless that has failed before or `single` says otherwise.
         """
-        sums = self.sums
         single = self._may_be_single() if single is None else single
-        carried = self._from_few(single) if 3 * sums.total <= sums.width else None
-        if carried is None:
-            options = (self.penalty, self.fit_intercept)
-            stages = carried_in_stages(self.equations(), sums.counts, *options, single=single)
-            carried = at_once(stages) or self._from_indefinite()
+        options = (self.sums, self.penalty, self.fit_intercept)
+        carried = at_once(derived_in_stages(*options, single=single)) or self._from_indefinite()
         self._carry(carried)
         return carried
 
-    def _from_few(self, single: bool) -> Carried | None:
-        """Return what follows from the rows themselves, O(n d^2), if they are there and tame."""
-        sums, rows = self.sums, self.sums.held_rows
-        if rows is None:
-            return None
-        inverse = Inverse(np.asfortranarray(np.eye(sums.width) / self.penalty), np.float64)
-        if inverse.change(rows - self._sums_mean(), 1) is None:
-            return None
-        weights = inverse.times(self._right())
-        inverse = inverse_in(inverse.matrix, sums.squares / sums.total, single=single)
-        return self._carried_with(inverse, weights)
-
     def _from_indefinite(self) -> Carried:
         """Return what follows from sums whose smallest eigenvalues are lost to rounding."""
-        solution = solve(self.equations(), self.penalty, self.fit_intercept)
-        return self._carried_with(Inverse(invert(solution.factor), np.float64), solution.weights)
-
-    def _carried_with(self, inverse: Inverse, weights: Floats) -> Carried:
-        sums, mean = self.sums, self._sums_mean()
-        intercept = sums.counts / sums.total * self.fit_intercept - mean @ weights
-        return Carried(inverse, weights, intercept, mean, sums.total, self.fit_intercept)
+        sums, solution = self.sums, solve(self.equations(), self.penalty, self.fit_intercept)
+        inverse = Inverse(invert(solution.factor), np.float64)
+        derived = (solution.weights, solution.intercept, solution.mean)
+        return Carried(inverse, *derived, sums.total, self.fit_intercept)
 
     def _start(self, X: Rows) -> None:
         """Derive everything from no rows at all, in the precision of the first that come."""
@@ -252,6 +246,7 @@ class RecursiveSolver:
             self._refine(self._carried)
         return self._carried
 
+    @one_thread
     def _refine(self, carried: Carried) -> None:
         """Take one step of iterative refinement: W += A^-1 (right-hand side - A W)."""
         W, sums = carried.weights, self.sums

@@ -3,15 +3,44 @@
 import numpy as np
 
 from newfound.common.arrays import Index, Rows
-from newfound.common.pieces import Pieces
-from newfound.solvers.carried import Carried, carried_in_stages
+from newfound.common.pieces import Pieces, Stages
+from newfound.solvers.carried import Carried, carried_from_rows_in_stages, carried_in_stages
 from newfound.solvers.cholesky import Equations
+from newfound.sums.gradual import block_rows
+from newfound.sums.gram import raw_rows
 from newfound.sums.sums import Sums
 
 # Operations of a piece, in d^2: a few dozen times what a step takes.
 PIECE = 128
 # Rows that came meanwhile which are learned in one piece.
 CATCH_UP = 32
+
+
+def derived_in_stages(
+    sums: Sums, penalty: float, fit_intercept: bool, *, single: bool
+) -> Stages[Carried | None]:
+    """Derive everything from the sums as they are now; None, if rounding stands against it."""
+    masses, options = sums.counts.astype(np.float64), (penalty, fit_intercept)
+    rows = sums.held_rows if 3 * sums.total <= sums.width else None
+    if rows is not None:
+        equations = Equations(np.zeros((0, 0)), sums.cross.copy(), masses)
+        return carried_from_rows_in_stages(rows, equations, *options, single=single)
+    equations = Equations(sums.gram, sums.cross.copy(), masses)
+    return carried_in_stages(equations, *options, single=single)
+
+
+def pieces_of_renewal(width: int, total: int, classes: int) -> int:
+    """Return how many pieces it takes, and a few more, to derive everything from so many rows.
+
+    >>> pieces_of_renewal(1280, 10, 5), pieces_of_renewal(1280, 100, 5)
+    (0, 7)
+    >>> pieces_of_renewal(1280, 8000, 51)
+    15
+    """
+    if total <= block_rows(width):  # so few that it may as well be done at once
+        return 0
+    held = raw_rows(width)
+    return 4 + (total // CATCH_UP if total + CATCH_UP <= held else (width + 4 * classes) // PIECE)
 
 
 class Renewal:
@@ -42,9 +71,7 @@ class Renewal:
     def __init__(self, sums: Sums, penalty: float, fit_intercept: bool, *, single: bool) -> None:
         self.penalty = penalty
         self.stiffest = 1.0
-        counts = sums.counts.copy()
-        equations = Equations(sums.gram, sums.cross.copy(), counts.astype(np.float64))
-        stages = carried_in_stages(equations, counts, penalty, fit_intercept, single=single)
+        stages = derived_in_stages(sums, penalty, fit_intercept, single=single)
         self._pieces = Pieces(stages, float(PIECE * sums.width**2))
         self._rows: list[tuple[Rows, Index, int]] = []
         self._carried: Carried | None = None

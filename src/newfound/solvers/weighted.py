@@ -4,6 +4,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.threads import one_thread
 from newfound.solvers.cholesky import Equations, Solution, solve
 from newfound.solvers.settings import ClassWeight
 from newfound.sums.blas import add_products
@@ -61,6 +62,7 @@ class RebalancedSolver:
         """Intercepts, shape (T,), not recoded; must not be written to."""
         return self._current().intercept
 
+    @one_thread
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
         solution = self._current()
@@ -69,6 +71,7 @@ class RebalancedSolver:
         values: Floats = np.einsum("ij,ij->j", half, half)
         return values + 1 / self.masses.sum() if self.fit_intercept else values
 
+    @one_thread
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
         sums, scale = self.sums, self._scale()
@@ -81,6 +84,7 @@ class RebalancedSolver:
             self._weighted_gram, self._changes = weighted, 0
         return Equations(scale * weighted, sums.cross * (scale * class_weights), self.masses)
 
+    @one_thread
     def learn(self, X: Rows, index: Index, labels: Labels) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
@@ -111,6 +115,13 @@ class RebalancedSolver:
 
     def remove_classes(self, index: Index) -> None:
         """Do nothing: vanished classes have no part in the sums, and no columns are held."""
+
+    def foresee(self, penalty: float) -> None:
+        """Do nothing: every question solves anew, whatever the penalty."""
+
+    def use(self, penalty: float) -> None:
+        """Answer for another penalty from now on."""
+        self.penalty, self._solution = penalty, None
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""

@@ -21,7 +21,7 @@ Arrays = dict[str, NDArray[Any]]
 # More examples than anyone can show, and fewer than float64 counts.
 _MANY = 2**52
 # What is stored of findings, and of those that do not count yet.
-_NUMBERS = ("total", "voters", "pieces")
+_NUMBERS = ("total", "voters", "delay")
 _FINDINGS = ("penalties", "ladder", "table", "rare", "rungs")
 _COMING = "coming_"
 
@@ -94,20 +94,20 @@ def _of_findings(found: Findings) -> Arrays:
 def _findings(arrays: Arrays, settings: SelectionSettings) -> Findings:
     """Return stored findings, or raise ValueError if they are none."""
     numbers = (take(arrays, name, np.int64, (1,), 0, _MANY) for name in _NUMBERS)
-    total, voters, pieces = (int(number[0]) for number in numbers)
+    total, voters, delay = (int(number[0]) for number in numbers)
     positive = partial(take, arrays, dtype=np.float64, low=SMALLEST_NUMBER, high=LARGEST_NUMBER)
     penalties, choice = positive("penalties", shape=(-1,)), positive("choice", shape=(2,))
     ladder = take(arrays, "ladder", np.float64, (-1,), 1, _MANY)
     K, M, A = len(penalties), len(ladder), len(settings.recodings)
     _require(total > 0 and K > 0 and M > 0)
     _require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
-    _require(bool(np.isin(choice[1], penalties)) and (voters > 0) == (pieces > 0))
+    _require(bool(np.isin(choice[1], penalties)) and (voters > 0) == (delay > 0))
     table, rare = (
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
     rungs = take(arrays, "rungs", np.float64, (M,), 0, 1)
     usual, penalty = choice.tolist()
-    voted = (penalties, ladder, table, rare, voters, pieces)
+    voted = (penalties, ladder, table, rare, voters, delay)
     return Findings(settings, total, usual, penalty, rungs, *voted)
 
 

@@ -1,17 +1,21 @@
 """Products and norms, on the caller's thread, or spread over several where that pays."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from newfound.common.arrays import Floats
-from newfound.common.threads import one_thread
+from newfound.common.threads import one_thread, spread
 from newfound.sums.gradual import add_squares
 
 # Entries of a matrix that stays in the cache of one core.
 SMALL = 2**18
 # Rows converted to float64 at a time when a large batch has another type.
 CHUNK_ROWS = 4096
+# Rows that are multiplied in one task.
+SOME_ROWS = 1024
 
 
 def times(matrix: Floats, vector: Floats) -> Floats:
@@ -34,6 +38,21 @@ def times(matrix: Floats, vector: Floats) -> Floats:
     return product
 
 
+def rows_times(rows: NDArray[np.floating], matrix: Floats) -> Floats:
+    """Return `rows @ matrix`, shapes (m, k) and (k, n), on all threads if there are many rows.
+
+    Examples
+    --------
+    >>> rows_times(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [1.0]]))
+    array([[3.],
+           [7.]])
+    """
+    found = np.empty((len(rows), matrix.shape[1]), dtype=np.result_type(rows, matrix))
+    parts = [slice(start, start + SOME_ROWS) for start in range(0, len(rows), SOME_ROWS)]
+    spread([partial(np.matmul, rows[part], matrix, out=found[part]) for part in parts])
+    return found
+
+
 @one_thread
 def products(left: Floats, right: Floats) -> Floats:
     """Return `left.T @ right` in Fortran order, shapes (k, m) and (k, n).
@@ -52,7 +71,6 @@ def products(left: Floats, right: Floats) -> Floats:
     return found
 
 
-@one_thread
 def add_outer(matrix: Floats, left: Floats, right: Floats) -> None:
     """Overwrite `matrix`, shape (m, k) and in C order, with `matrix + outer(left, right)`.
 
@@ -102,15 +120,13 @@ def add_products(
     `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
     """
     room = room_for(X) if room is None else room
-    # A few tasks for each thread, so that one that is kept waiting does not keep the others.
-    tasks = 1 if one_thread.allowed == 1 else 4 * one_thread.allowed
     if not len(room):
-        add_squares(target, X, scale, lower=lower, tasks=tasks)
+        add_squares(target, X, scale, lower=lower)
         return
     for start in range(0, len(X), len(room)):
         chunk = room[: len(X) - start]
         chunk[:] = X[start : start + len(chunk)]
-        add_squares(target, chunk, scale, lower=lower, tasks=tasks)
+        add_squares(target, chunk, scale, lower=lower)
 
 
 def room_for(X: NDArray[np.floating]) -> Floats:

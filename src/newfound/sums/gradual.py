@@ -8,9 +8,11 @@ import numpy as np
 from newfound.common.threads import spread
 from newfound.sums.tiles import Part, add_product, add_square
 
-# Into how many strips a change is cut, and how many columns they have on average at least: below,
-# calling BLAS takes longer than what it does.
-STRIPS, WIDE = 16, 64
+# Into how many strips a change is cut, and how many columns they have on average at least: narrower
+# ones take much longer together than the whole, which is soon done in matrices of few columns.
+STRIPS, WIDE = 16, 512
+# Rows up to which that holds; of more, narrow strips are as fast as wide ones.
+FEW = 128
 
 
 def block_rows(width: int) -> int:
@@ -22,6 +24,15 @@ def block_rows(width: int) -> int:
     (16, 32)
     """
     return 16 if width < 2048 else 32
+
+
+def number_of_strips(width: int) -> int:
+    """Return into how many strips a change by a few rows is cut.
+
+    >>> number_of_strips(100), number_of_strips(1280), number_of_strips(4096)
+    (1, 2, 8)
+    """
+    return max(1, min(STRIPS, width // WIDE))
 
 
 def strips(width: int, number: int, *, lower: bool) -> Iterator[slice]:
@@ -42,13 +53,11 @@ def add_strip(target: Part, rows: Part, scale: float, strip: slice, *, lower: bo
     add_product(target[across, strip], rows[:, across].T, rows[:, strip], scale)
 
 
-def add_squares(target: Part, rows: Part, scale: float, *, lower: bool, tasks: int) -> None:
-    """Overwrite one triangle of `target` (d, d) with `target + scale rows' rows`, on all threads.
-
-    It is cut into so many tasks, if it is wide enough.
-    """
+def add_squares(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
+    """Overwrite a triangle of `target` (d, d) with `target + scale rows' rows`, on all threads."""
     width = len(target)
-    number = max(1, min(tasks, width // WIDE))
+    # As many strips for one thread as for many, so that they all come to the same result.
+    number = number_of_strips(width) if len(rows) <= FEW else max(1, min(64, width // 64))
     spread(
         [
             partial(add_strip, target, rows, scale, strip, lower=lower)
@@ -82,7 +91,7 @@ class Gradual:
     def __init__(self, rows: Part, scale: float, *, lower: bool) -> None:
         self.rows, self.scale, self.lower = rows, scale, lower
         width = rows.shape[1]
-        self._strips = list(strips(width, max(1, min(STRIPS, width // WIDE)), lower=lower))
+        self._strips = list(strips(width, number_of_strips(width), lower=lower))
 
     @property
     def is_under_way(self) -> bool:
@@ -106,13 +115,11 @@ class Gradual:
         """Make all that is missing; return where that was."""
         missing = self.missing
         part, rows = target[missing, missing], self.rows[:, missing]
-        add_squares(part, rows, self.scale, lower=self.lower, tasks=STRIPS)
+        add_squares(part, rows, self.scale, lower=self.lower)
         self._strips = []
         return missing
 
-    def times(self, columns: Part) -> Part:
-        """Return what is missing times `columns`, of shape (d,) or (d, k): zero elsewhere."""
-        product = np.zeros(columns.shape, dtype=columns.dtype)
+    def add_times(self, product: Part, columns: Part) -> None:
+        """Add what is missing times `columns`, of shape (d,) or (d, k), to `product`."""
         rows = self.rows[:, self.missing]
-        product[self.missing] = self.scale * (rows.T @ (rows @ columns[self.missing]))
-        return product
+        product[self.missing] += rows.T @ (self.scale * (rows @ columns[self.missing]))

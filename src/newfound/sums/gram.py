@@ -17,6 +17,17 @@ from newfound.sums.triangles import Triangles
 ROUNDING_SHARE = 1e-12
 
 
+def raw_rows(width: int) -> int:
+    """Return how many rows are held as they came, unless somebody says otherwise.
+
+    An eighth of what a matrix takes, but not so many that adding them all is felt.
+
+    >>> raw_rows(64), raw_rows(1280)
+    (16, 128)
+    """
+    return max(block_rows(width), min(width // 8, 128))
+
+
 class Gram:
     """The Gram matrix X'X of all rows added and not removed.
 
@@ -48,7 +59,7 @@ class Gram:
     ) -> None:
         self.width = width
         self.block = block_rows(width)
-        self.raw_limit = self.block if raw_limit is None else raw_limit
+        self.raw_limit = raw_rows(width) if raw_limit is None else raw_limit
         self.recent_apart = recent_apart
         self.buffer = RowBuffer(width)
         self.flushed: Triangles | None = None

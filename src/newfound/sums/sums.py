@@ -10,6 +10,7 @@ import numpy as np
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
+from newfound.common.threads import one_thread
 from newfound.sums.cross import Cross, class_terms
 from newfound.sums.gram import Gram, total_gram
 from newfound.sums.labels import as_labels, check_same_type, join_labels, positions
@@ -146,6 +147,7 @@ class Sums:
         return self._cross.totals, self._cross.residue
 
     @property
+    @one_thread
     def gram(self) -> Floats:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
         if not self.per_class:
@@ -171,6 +173,7 @@ class Sums:
         """Sum of the squares of each feature, shape (d,)."""
         return sum((gram.squares for gram in self.grams), start=np.zeros(self.width))
 
+    @one_thread
     def gram_times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k), without flushing anything."""
         product = np.zeros(columns.shape)
@@ -226,6 +229,7 @@ class Sums:
         index = np.array([position[value] for value in values], dtype=np.intp)
         return index[inverse.reshape(-1)], labels
 
+    @one_thread
     def add(self, X: Rows, index: Index, labels: Labels) -> None:
         """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new."""
         old, new = self.n_classes, len(labels) - self.n_classes
@@ -252,6 +256,7 @@ class Sums:
             if len(X):
                 self.dtype = _wider(self.dtype, X.dtype)
 
+    @one_thread
     def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
         """Do all that can fail of removing rows; return a function that does the rest.
 
@@ -312,6 +317,7 @@ class Sums:
             grams[target].merge(grams[source])
         self._replace(np.array([source]), counts, self._cross.joined(source, target), grams)
 
+    @one_thread
     def merge(self, other: "Sums") -> None:
         """Add everything `other` holds; classes are matched by label."""
         if other.width != self.width:

@@ -7,49 +7,64 @@ by the addresses that `scipy.linalg.cython_blas` and `cython_lapack` publish for
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas, cython_lapack
 
+from newfound.common.threads import one_thread
+
+one_thread.find_libraries()  # which scipy.linalg has loaded by now
+
 # A part of a matrix: float64 or float32; neighbours in a column (or, where it is only read, in a
 # row) are neighbours in memory.
 Part = NDArray[np.floating]
 
-_PREFIX = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
-_NUMBER = {np.dtype(np.float64): ctypes.c_double, np.dtype(np.float32): ctypes.c_float}
+_KINDS = {np.dtype(np.float64): ("d", ctypes.c_double), np.dtype(np.float32): ("s", ctypes.c_float)}
 
 
-@cache
-def _routine(module: Any, name: str, arguments: int) -> Callable[..., None]:
+class _Routine:
+    """A routine of BLAS or LAPACK in both precisions; all it takes are addresses."""
+
+    def __init__(self, module: Any, name: str) -> None:
+        self._kinds = {
+            dtype: (_function(module, letter + name), number)
+            for dtype, (letter, number) in _KINDS.items()
+        }
+
+    def __call__(self, dtype: np.dtype[Any], *arguments: Any) -> None:
+        """Call it with letters, whole numbers, numbers and arrays."""
+        function, number = self._kinds[dtype]
+        passed = []
+        for each in arguments:
+            kind = type(each)
+            if kind is int:
+                passed.append(ctypes.byref(ctypes.c_int(each)))
+            elif kind is float:
+                passed.append(ctypes.byref(number(each)))
+            elif isinstance(each, np.ndarray):
+                assert each.dtype == dtype
+                passed.append(each.__array_interface__["data"][0])
+            else:
+                passed.append(each)
+        function(*passed)
+
+
+def _function(module: Any, name: str) -> Callable[..., None]:
     api = ctypes.pythonapi
     name_of, pointer_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer_of.restype = ctypes.c_void_p
     pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
     capsule = module.__pyx_capi__[name]
-    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)
-    return kind(pointer_of(capsule, name_of(capsule)))
+    signature = name_of(capsule)
+    addresses = [ctypes.c_void_p] * (signature.count(b",") + 1)
+    return ctypes.CFUNCTYPE(None, *addresses)(pointer_of(capsule, signature))
 
 
-def _call(module: Any, name: str, dtype: np.dtype[Any], *arguments: Any) -> None:
-    """Call a routine; all it takes are addresses: of letters, whole numbers, numbers and arrays."""
-    number, passed = _NUMBER[dtype], list[Any]()
-    for each in arguments:
-        if isinstance(each, np.ndarray):
-            assert each.dtype == dtype
-            passed.append(each.ctypes.data)
-        elif isinstance(each, bytes):
-            passed.append(each)
-        elif isinstance(each, float):
-            passed.append(ctypes.byref(number(each)))
-        else:
-            passed.append(
-                ctypes.byref(each if isinstance(each, ctypes.c_int) else ctypes.c_int(each))
-            )
-    _routine(module, _PREFIX[dtype] + name, len(passed))(*passed)
+_gemm, _syrk, _trsm = (_Routine(cython_blas, name) for name in ("gemm", "syrk", "trsm"))
+_potrf = _Routine(cython_lapack, "potrf")
 
 
 def _column_step(part: Part) -> int:
@@ -93,7 +108,7 @@ def add_product(target: Part, left: Part, right: Part, scale: float) -> None:
     (trans_left, step_left), (trans_right, step_right) = _as_read(left), _as_read(right)
     sizes = (m, n, k, float(scale), left, step_left, right, step_right)
     of_target = (1.0, target, _column_step(target))
-    _call(cython_blas, "gemm", target.dtype, trans_left, trans_right, *sizes, *of_target)
+    _gemm(target.dtype, trans_left, trans_right, *sizes, *of_target)
 
 
 def add_square(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
@@ -113,7 +128,7 @@ def add_square(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
     trans, step = _as_read(rows)
     kind = (b"L" if lower else b"U", b"T" if trans == b"N" else b"N")
     sizes = (n, k, float(scale), rows, step, 1.0, target, _column_step(target))
-    _call(cython_blas, "syrk", target.dtype, *kind, *sizes)
+    _syrk(target.dtype, *kind, *sizes)
 
 
 def solve_lower(
@@ -135,9 +150,7 @@ def solve_lower(
         return
     kind = (b"R" if from_right else b"L", b"L", b"T" if transposed else b"N", b"N")
     of_factor = (1.0, factor, _column_step(factor))
-    _call(
-        cython_blas, "trsm", columns.dtype, *kind, m, n, *of_factor, columns, _column_step(columns)
-    )
+    _trsm(columns.dtype, *kind, m, n, *of_factor, columns, _column_step(columns))
 
 
 def factorise_block(block: Part) -> bool:
@@ -150,5 +163,5 @@ def factorise_block(block: Part) -> bool:
     (True, [[2.0, 0.0], [1.0, 1.0]])
     """
     failed = ctypes.c_int(0)
-    _call(cython_lapack, "potrf", block.dtype, b"L", len(block), block, _column_step(block), failed)
+    _potrf(block.dtype, b"L", len(block), block, _column_step(block), ctypes.byref(failed))
     return failed.value == 0

@@ -146,14 +146,16 @@ class Triangles:
         product: Floats = symmetric(1.0, self.old, columns, lower=1)
         if self.recent_apart:
             product += symmetric(1.0, self.recent, columns, lower=0)
-        return product if self.change is None else product + self.change.times(columns)
+        if self.change is not None:
+            self.change.add_times(product, columns)
+        return product
 
     def add_to(self, target: Floats, scale: float) -> None:
         """Overwrite the lower triangle of `target` with `target + scale X'X`."""
         if self.change is not None:
             missing, rows = self.change.missing, self.change.rows
             part, scaled = target[missing, missing], scale * self.change.scale
-            add_squares(part, rows[:, missing], scaled, lower=True, tasks=1)
+            add_squares(part, rows[:, missing], scaled, lower=True)
         if not self.recent_apart:
             blas.daxpy(self.old.ravel(order="K"), target.ravel(order="K"), a=scale)
             return
