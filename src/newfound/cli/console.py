@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich.console
 import typer
 from rich.cells import cell_len
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:
-    from newfound.estimators.classifier import IncrementalRidgeClassifier
+    from newfound.recognition.recogniser import Recogniser
 
 DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 70, 130
 
@@ -28,11 +17,6 @@ DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 
 NARROWEST = 8
 
 Thing = TypeVar("Thing")
-
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:.0f}/s" if task.speed else "")
 
 
 class Console:
@@ -59,24 +43,12 @@ class Console:
 
     def progress(self, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
         """Pass things on, showing how many of them came, how fast, and how long it will take."""
-        progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            _Rate(),
-            TimeRemainingColumn(),
-            console=self.terminal,
-            transient=True,
-            disable=self.quiet or not self.terminal.is_terminal,
-            # Data goes where stdout goes, also while a bar is shown on stderr.
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        with progress:
-            task = progress.add_task(what, total=total)
-            for thing in things:
-                yield thing
-                progress.advance(task)
+        if self.quiet or not self.terminal.is_terminal:
+            yield from things
+            return
+        from newfound.cli.progress import with_bar  # takes its time, and few look
+
+        yield from with_bar(self.terminal, things, total, what)
 
 
 def plural(number: int, thing: str) -> str:
@@ -98,10 +70,10 @@ def size(number: int) -> str:
     return f"{-(-number // 1000)} KB" if number < 100_000 else f"{number / 1e6:.1f} MB"
 
 
-def summary(model: "IncrementalRidgeClassifier") -> str:
-    """Return how much a model knows, in words."""
-    classes, images = len(model.classes_), model.n_samples_seen_
-    return f"{plural(classes, 'class')} from {plural(images, 'image')}"
+def summary(recogniser: "Recogniser") -> str:
+    """Return how much a recogniser knows, in words."""
+    counts = recogniser.counts
+    return f"{plural(len(counts), 'class')} from {plural(sum(counts.values()), 'image')}"
 
 
 def printable(name: object) -> str:
@@ -170,6 +142,9 @@ def print_table(
         for line in lines:
             emit("\t".join(line))
         return
+    from rich.table import Table
+    from rich.text import Text
+
     held, out = list(lines), rich.console.Console(force_terminal=True)
     names = len(columns) - numbers
     widths = [max(map(cell_len, cells)) for cells in zip(columns, *held, strict=True)]
