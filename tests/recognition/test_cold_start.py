@@ -14,8 +14,14 @@ import pytest
 from PIL import Image
 from sklearn.exceptions import NotFittedError
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, Recogniser
+from newfound import (
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    InputError,
+    Recogniser,
+)
 from newfound.estimators.learner import Learner
+from newfound.solvers.settings import Settings
 
 RNG = np.random.default_rng(0)
 SLOW = {"sklearn", "pandas", "scipy.stats", "matplotlib", "joblib"}
@@ -209,8 +215,12 @@ def test_a_plain_learner_refuses_what_an_estimator_refuses(
 
 
 def test_a_learner_of_one_kind_does_not_become_another() -> None:
-    plain = Learner().store(X, Y)
-    model = IncrementalRidgeClassifier().fit(X[:3], Y[:3])
-    with pytest.raises(ValueError, match="cannot be made of a IncrementalRidgeClassifierCV"):
-        model.take_over(plain)
+    fixed = Learner(Settings(1.0, 0.7, None, True)).store(X, Y)
+    choosing, model = Learner().store(X, Y), IncrementalRidgeClassifier().fit(X[:3], Y[:3])
+    with pytest.raises(InputError, match="cannot be made of this IncrementalRidgeClassifierCV"):
+        model.take_over(choosing)
     assert model.n_samples_seen_ == 3
+    for other in (fixed, model):
+        with pytest.raises(InputError, match="cannot be made of this IncrementalRidgeClassifier"):
+            IncrementalRidgeClassifierCV().take_over(other)
+    assert model.take_over(fixed).n_samples_seen_ == 60

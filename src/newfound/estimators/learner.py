@@ -541,10 +541,13 @@ class Learner(Locked):
         with self.lock:
             self._taught()
             engine = self._ready()
-            sums, selector = copy.deepcopy((engine.sums, engine.selector))
-            names = self._feature_names()
+            # Of a selector, only votes change in place: witnesses and findings are replaced.
+            selector = copy.copy(engine.selector)
+            if selector is not None:
+                selector.work = copy.copy(selector.work)
+            other = Engine(copy.deepcopy(engine.sums), engine.settings, selector)
             then = Learner(engine.settings)
-            then._adopt(Engine(sums, engine.settings, selector), names, _kind=self.kind)
+            then._adopt(other, self._feature_names(), _kind=self.kind)
             return Frozen(then, moment())
 
     def finish_votes(self) -> None:
@@ -689,8 +692,9 @@ class Learner(Locked):
         >>> IncrementalRidgeClassifierCV().take_over(plain).predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        if self._settings_type(other.kind) is None:
-            raise InputError(f"a {self.kind} cannot be made of a {other.kind}")
+        fits = type(other) is Learner and self._settings_type(other.kind) is type(other.settings)
+        if not fits:
+            raise InputError(f"a {self.kind} cannot be made of this {other.kind}")
         with other.lock:  # whoever waits for it, waits for this one
             kept = {name: value for name, value in vars(other).items() if name in OF_A_LEARNER}
             self.__dict__ = {**self._named(other.settings), **kept}
