@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, Recogniser
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, Recogniser, load
 from newfound.estimators import learner
+from newfound.selection.selector import Work
 from newfound.storage import format as file_format
 
 # Longer than anything here takes, also on a machine that is busy with other work.
@@ -165,6 +166,27 @@ def test_votes_that_are_due_are_cast_on_the_copy(tmp_path: Path) -> None:
     twin.save(tmp_path / "twin")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "twin").read_bytes()
     np.testing.assert_array_equal(model.scores(X), twin.scores(X))
+
+
+def test_votes_that_fail_while_they_are_finished_leave_the_choice_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = IncrementalRidgeClassifierCV()
+    for n in range(85):  # votes were called for at 80
+        model.partial_fit(X[n : n + 1], Y[n : n + 1])
+    chosen = model.penalty_, model.recoding_.tolist()
+
+    def interrupt(_: Work) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Work, "step", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.save(tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+    assert (model.penalty_, model.recoding_.tolist()) == chosen
+    model.partial_fit(X[85:], Y[85:]).save(tmp_path / "m")
+    assert load(tmp_path / "m").predict(X).tolist() == model.predict(X).tolist()
 
 
 def test_votes_that_are_finished_for_a_file_count_no_sooner() -> None:

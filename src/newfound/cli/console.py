@@ -2,13 +2,15 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import rich.console
 import typer
-from rich.cells import cell_len
 
+# rich is imported where it is used: one answer in a pipe takes none of it.
 if TYPE_CHECKING:
+    import rich.console
+
     from newfound.recognition.recogniser import Recogniser
 
 DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 70, 130
@@ -27,8 +29,14 @@ class Console:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
+
+    @cached_property
+    def terminal(self) -> "rich.console.Console":
+        """Where words go."""
+        import rich.console
+
         # What is asked is whether someone looks, not whether colours are wished for.
-        self.terminal = rich.console.Console(stderr=True, force_terminal=is_terminal(sys.stderr))
+        return rich.console.Console(stderr=True, force_terminal=is_terminal(sys.stderr))
 
     def info(self, text: str) -> None:
         """Say what was done."""
@@ -43,10 +51,10 @@ class Console:
 
     def progress(self, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
         """Pass things on, showing how many of them came, how fast, and how long it will take."""
-        if self.quiet or not self.terminal.is_terminal:
+        if self.quiet or not is_terminal(sys.stderr):
             yield from things
             return
-        from newfound.cli.progress import with_bar  # takes its time, and few look
+        from newfound.cli.progress import with_bar
 
         yield from with_bar(self.terminal, things, total, what)
 
@@ -96,6 +104,8 @@ def shortened(text: str, width: int) -> str:
     >>> shortened("photos/kitchen/mug/0001.jpg", 16)
     'photo…g/0001.jpg'
     """
+    from rich.cells import cell_len
+
     if cell_len(text) <= width:
         return text
     end = _beginning(text[::-1], (2 * width - 1) // 3)[::-1]
@@ -104,6 +114,8 @@ def shortened(text: str, width: int) -> str:
 
 def _beginning(text: str, width: int) -> str:
     """Return as much of a text as takes `width` columns at most."""
+    from rich.cells import cell_len
+
     taken = text[: max(0, width)]
     while cell_len(taken) > width:
         taken = taken[:-1]
@@ -142,6 +154,8 @@ def print_table(
         for line in lines:
             emit("\t".join(line))
         return
+    import rich.console
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 

@@ -539,7 +539,7 @@ class Learner(Locked):
         """
         self.finish_votes()
         with self.lock:
-            self._taught()
+            self.finish_votes()  # should others have been called for meanwhile
             engine = self._ready()
             # Of a selector, only votes change in place: witnesses and findings are replaced.
             selector = copy.copy(engine.selector)
@@ -567,8 +567,10 @@ class Learner(Locked):
                 selector = self._engine.selector
                 work = None if selector is None else selector.work
                 is_done = work is None or work.found is not None
-                if work is not None and not is_done:
+                if selector is not None and work is not None and not is_done:
+                    selector.work = None  # should the piece fail, they are gone
                     work.step()
+                    selector.work = work
 
     @locked
     def to_state(self) -> State:
