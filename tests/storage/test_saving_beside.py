@@ -11,7 +11,7 @@ import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, Recogniser, load
 from newfound.estimators import learner
-from newfound.selection.selector import Work
+from newfound.selection.panel import Panel
 from newfound.storage import format as file_format
 
 # Longer than anything here takes, also on a machine that is busy with other work.
@@ -176,11 +176,11 @@ def test_votes_that_fail_while_they_are_finished_leave_the_choice_as_it_was(
         model.partial_fit(X[n : n + 1], Y[n : n + 1])
     chosen = model.penalty_, model.recoding_.tolist()
 
-    def interrupt(_: Work) -> None:
+    def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Work, "step", interrupt)
+        patch.setattr(Panel, "basis", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.save(tmp_path / "m")
     assert not (tmp_path / "m").exists()
