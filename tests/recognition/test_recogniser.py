@@ -16,6 +16,7 @@ from newfound import (
     Recogniser,
     WrongExtractorError,
 )
+from newfound.estimators.learner import Learner
 from newfound.features import Identity
 from newfound.recognition.taught import TaughtImages
 from newfound.recognition.unknown import bound_of_known
@@ -225,13 +226,13 @@ def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
     recogniser = taught(180)
     recogniser.refresh()
     bound, made = recogniser.unknown_above, list[int]()
-    reconsider = IncrementalRidgeClassifierCV.reconsider
+    reconsider = Learner.reconsider
 
-    def count(model: IncrementalRidgeClassifierCV) -> IncrementalRidgeClassifierCV:
+    def count(model: Learner) -> Learner:
         made.append(model.n_samples_seen_)
         return reconsider(model)
 
-    monkeypatch.setattr(IncrementalRidgeClassifierCV, "reconsider", count)
+    monkeypatch.setattr(Learner, "reconsider", count)
     X, y = rows(600, 8), [f"class {n % 3}" for n in range(600)]
     for start in range(0, 600, 16):
         part = slice(start, start + 16)

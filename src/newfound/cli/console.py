@@ -2,25 +2,16 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import rich.console
 import typer
-from rich.cells import cell_len
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
 
+# rich is imported where it is used: one answer in a pipe takes none of it.
 if TYPE_CHECKING:
-    from newfound.estimators.classifier import IncrementalRidgeClassifier
+    import rich.console
+
+    from newfound.recognition.recogniser import Recogniser
 
 DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 70, 130
 
@@ -28,11 +19,6 @@ DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 
 NARROWEST = 8
 
 Thing = TypeVar("Thing")
-
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:.0f}/s" if task.speed else "")
 
 
 class Console:
@@ -43,8 +29,14 @@ class Console:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
+
+    @cached_property
+    def terminal(self) -> "rich.console.Console":
+        """Where words go."""
+        import rich.console
+
         # What is asked is whether someone looks, not whether colours are wished for.
-        self.terminal = rich.console.Console(stderr=True, force_terminal=is_terminal(sys.stderr))
+        return rich.console.Console(stderr=True, force_terminal=is_terminal(sys.stderr))
 
     def info(self, text: str) -> None:
         """Say what was done."""
@@ -59,24 +51,12 @@ class Console:
 
     def progress(self, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
         """Pass things on, showing how many of them came, how fast, and how long it will take."""
-        progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            _Rate(),
-            TimeRemainingColumn(),
-            console=self.terminal,
-            transient=True,
-            disable=self.quiet or not self.terminal.is_terminal,
-            # Data goes where stdout goes, also while a bar is shown on stderr.
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        with progress:
-            task = progress.add_task(what, total=total)
-            for thing in things:
-                yield thing
-                progress.advance(task)
+        if self.quiet or not is_terminal(sys.stderr):
+            yield from things
+            return
+        from newfound.cli.progress import with_bar
+
+        yield from with_bar(self.terminal, things, total, what)
 
 
 def plural(number: int, thing: str) -> str:
@@ -98,10 +78,10 @@ def size(number: int) -> str:
     return f"{-(-number // 1000)} KB" if number < 100_000 else f"{number / 1e6:.1f} MB"
 
 
-def summary(model: "IncrementalRidgeClassifier") -> str:
-    """Return how much a model knows, in words."""
-    classes, images = len(model.classes_), model.n_samples_seen_
-    return f"{plural(classes, 'class')} from {plural(images, 'image')}"
+def summary(recogniser: "Recogniser") -> str:
+    """Return how much a recogniser knows, in words."""
+    counts = recogniser.counts
+    return f"{plural(len(counts), 'class')} from {plural(sum(counts.values()), 'image')}"
 
 
 def printable(name: object) -> str:
@@ -124,6 +104,8 @@ def shortened(text: str, width: int) -> str:
     >>> shortened("photos/kitchen/mug/0001.jpg", 16)
     'photo…g/0001.jpg'
     """
+    from rich.cells import cell_len
+
     if cell_len(text) <= width:
         return text
     end = _beginning(text[::-1], (2 * width - 1) // 3)[::-1]
@@ -132,6 +114,8 @@ def shortened(text: str, width: int) -> str:
 
 def _beginning(text: str, width: int) -> str:
     """Return as much of a text as takes `width` columns at most."""
+    from rich.cells import cell_len
+
     taken = text[: max(0, width)]
     while cell_len(taken) > width:
         taken = taken[:-1]
@@ -170,6 +154,11 @@ def print_table(
         for line in lines:
             emit("\t".join(line))
         return
+    import rich.console
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
     held, out = list(lines), rich.console.Console(force_terminal=True)
     names = len(columns) - numbers
     widths = [max(map(cell_len, cells)) for cells in zip(columns, *held, strict=True)]

@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import itertools
 import os
 import secrets
 import shutil
@@ -11,8 +12,14 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
+from newfound.common.locks import new_lock
+
 # Of the SHA-256 of a file, as much as it is known by.
 DIGEST_BYTES = 16
+# Moments, in turn, and of which the file is that this process put in each place.
+_moments = itertools.count(1)
+_placed: dict[Path, int] = {}
+_placing = new_lock()
 
 
 def digest_of(data: bytes) -> bytes:
@@ -49,11 +56,30 @@ def _must_be_regular(path: str | os.PathLike[str], mode: int) -> None:
     raise OSError(number, f"{kind}, not a file", os.fspath(path))
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
+def moment() -> int:
+    """Return a number that is larger than any before it, to tell states of a thing apart.
+
+    >>> moment() < moment()
+    True
+    """
+    return next(_moments)
+
+
+def write_whole(
+    path: str | os.PathLike[str], data: bytes | bytearray, of: int | None = None
+) -> None:
     """Write a file whole or not at all: to a temporary file, synced, then renamed.
 
     Whoever reads the path, at whatever moment the writer dies, finds the old file or the new one.
     A symbolic link stays one; what it points to is replaced.
+
+    Parameters
+    ----------
+    path : str or path-like
+    data : bytes
+    of : int, optional
+        The `moment` whose state this is. If another thread has meanwhile written that of a later
+        one, its file stays. By default that of now.
 
     Examples
     --------
@@ -72,9 +98,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        temporary.replace(path)
+        _place(temporary, path, moment() if of is None else of)
     except OSError as error:
         if error.errno is None:
             raise
@@ -88,6 +112,17 @@ def write_whole(path: str | os.PathLike[str], data: bytes | bytearray) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _place(temporary: Path, path: Path, of: int) -> None:
+    """Let a file that is written be the one at `path`, unless one of a later moment is there."""
+    with _placing:
+        if of < _placed.get(path, 0):
+            return
+        if path.exists():
+            shutil.copymode(path, temporary)
+        temporary.replace(path)
+        _placed[path] = of
 
 
 def cache_folder() -> Path:

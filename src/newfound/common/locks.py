@@ -21,6 +21,18 @@ _making = threading.Lock()
 _of_thread = threading.local()
 
 
+def new_lock() -> Any:
+    """Return a reentrant lock that a process can fork with, whoever holds it."""
+    with _making:
+        return _new_lock()
+
+
+def _new_lock() -> Any:
+    lock = threading.RLock()
+    _all_locks.add(lock)
+    return lock
+
+
 class Locked:
     """What is changed by one thread at a time; pickled, copied and forked between two changes.
 
@@ -48,9 +60,7 @@ class Locked:
             return found
         with _making:
             if "_lock" not in self.__dict__:
-                lock = threading.RLock()
-                _all_locks.add(lock)
-                self.__dict__["_lock"] = lock
+                self.__dict__["_lock"] = _new_lock()
         return self.__dict__["_lock"]
 
     def __getstate__(self) -> dict[str, Any]:

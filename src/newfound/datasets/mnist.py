@@ -4,8 +4,6 @@ import gzip
 import hashlib
 import io
 import os
-import urllib.error
-import urllib.request
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,6 +101,9 @@ def _checked(name: str, data: bytes) -> bytes:
 
 def _fetched(name: str) -> bytes:
     """Fetch a file, keep it in the cache, and return what is in it."""
+    import urllib.error
+    import urllib.request
+
     problems = []
     for mirror in MIRRORS:
         try:

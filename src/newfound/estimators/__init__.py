@@ -1,1 +1,1 @@
-"""The scikit-learn face."""
+"""A model that learns, and its scikit-learn face."""

@@ -1,15 +1,15 @@
 """The estimator that chooses its penalty and recoding inside the stream."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newfound.common.arrays import Floats, Labels, Rows
+from newfound.common.arrays import Floats
 from newfound.common.locks import locked
 from newfound.estimators.classifier import IncrementalRidgeClassifier
+from newfound.estimators.learner import CHOOSING
 from newfound.solvers.settings import (
-    WITNESSES,
     ClassWeight,
     SelectionSettings,
     checked_selection_settings,
@@ -89,15 +89,15 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
 
     def __init__(
         self,
-        penalties: Literal["auto"] | ArrayLike = "auto",
-        recodings: float | ArrayLike = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
-        rule: Literal["what-if", "paper"] | None = "what-if",
-        witnesses: int = WITNESSES,
-        min_class_count: int = 30,
-        tolerance: float = 0.0,
-        class_weight: ClassWeight | None = None,
-        fit_intercept: bool = True,
-        random_state: int = 0,
+        penalties: Literal["auto"] | ArrayLike = CHOOSING.penalties,
+        recodings: float | ArrayLike = CHOOSING.recodings,
+        rule: Literal["what-if", "paper"] | None = CHOOSING.rule,
+        witnesses: int = CHOOSING.witnesses,
+        min_class_count: int = CHOOSING.min_class_count,
+        tolerance: float = CHOOSING.tolerance,
+        class_weight: ClassWeight | None = CHOOSING.class_weight,
+        fit_intercept: bool = CHOOSING.fit_intercept,
+        random_state: int = CHOOSING.random_state,
     ) -> None:
         self.penalties = penalties
         self.recodings = recodings
@@ -108,71 +108,6 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.random_state = random_state
-
-    @locked
-    def reconsider(self) -> Self:
-        """Let the witnesses vote on penalty and recoding now, on everything taught.
-
-        Otherwise a choice is kept until twice as much was taught, and then renewed piece by piece
-        with every example that is learned. After it, the model is as if `fit` had been given all
-        examples in one call.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        NotFittedError
-            If nothing was taught.
-
-        Examples
-        --------
-        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
-        >>> model.reconsider().classes_
-        array(['cup', 'mug'], dtype='<U3')
-        """
-        self._taught()
-        self._ready().reconsider()
-        return self
-
-    @property
-    @locked
-    def witnesses_(self) -> tuple[Rows, Labels]:
-        """Copies of examples that vote, shape (m, d), and their labels, shape (m,)."""
-        self._taught()
-        return self._engine.witnesses
-
-    @locked
-    def kept_rows(self, label: Any) -> Rows:
-        """Return the examples of a class that are still held as they came: also witnesses.
-
-        Parameters
-        ----------
-        label : str, bool or int
-            A class that was taught.
-
-        Returns
-        -------
-        ndarray of shape (m, d)
-
-        Raises
-        ------
-        ValueError
-            If there is no such class.
-
-        Examples
-        --------
-        >>> model = IncrementalRidgeClassifierCV()
-        >>> model.fit([[1.0], [2.0]], ["cup", "mug"]).kept_rows("cup")
-        array([[1.]])
-        """
-        learned = super().kept_rows(label)
-        if len(learned):
-            return learned
-        rows, labels = self._engine.witnesses
-        own: Rows = rows[labels == label]
-        return own
 
     @property
     @locked

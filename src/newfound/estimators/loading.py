@@ -1,15 +1,16 @@
 """From a file to a model."""
 
 import os
+from typing import TYPE_CHECKING
 
-from newfound.estimators.classifier import IncrementalRidgeClassifier
-from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
+from newfound.estimators.learner import KINDS, Learner
 from newfound.storage import format as file_format
 
-_KINDS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
+if TYPE_CHECKING:
+    from newfound.estimators.classifier import IncrementalRidgeClassifier
 
 
-def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
+def load(path: str | os.PathLike[str]) -> "IncrementalRidgeClassifier":
     """Read a model that its `save` wrote.
 
     Loading never runs code from the file.
@@ -33,28 +34,47 @@ def load(path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
     Examples
     --------
     >>> import os, tempfile
+    >>> from newfound import IncrementalRidgeClassifier
     >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(os.path.join(folder, "kitchen.newfound"))
     ...     load(os.path.join(folder, "kitchen.newfound")).classes_
     array(['cup', 'mug'], dtype='<U3')
     """
-    return model_of(file_format.read(path), path)
+    return as_estimator(learner_of(file_format.read(path), path))
 
 
-def model_of(state: file_format.State, path: str | os.PathLike[str]) -> IncrementalRidgeClassifier:
-    """Return the model that a file holds, or raise ModelFileError."""
-    kinds = {kind.__name__: kind for kind in _KINDS}
-    kind = kinds.get(state.estimator)
-    if kind is None:
+def learner_of(state: file_format.State, path: str | os.PathLike[str]) -> Learner:
+    """Return the learner that a file holds, or raise ModelFileError; without scikit-learn."""
+    if state.estimator not in KINDS:
         name = state.estimator[:50]
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: holds a {name}, which this version does not know"
         )
     try:
-        return kind.from_state(state)
+        return Learner.from_state(state)
     except Exception as error:  # whatever parameters that are none make of it
         said = f"{error}"[:200]
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: damaged: its parameters are not a model's ({said})"
         ) from error
+
+
+def as_estimator(learner: Learner) -> "IncrementalRidgeClassifier":
+    """Return the estimator that a learner is without its face; it takes over all of it.
+
+    What was a plain learner must not be used any more. An estimator is returned as it is.
+    """
+    kinds = estimators()
+    if isinstance(learner, kinds["IncrementalRidgeClassifier"]):
+        return learner
+    return kinds[learner.kind]().take_over(learner)
+
+
+def estimators() -> "dict[str, type[IncrementalRidgeClassifier]]":
+    """Return the estimators by name; imports scikit-learn, which takes a second or two."""
+    from newfound.estimators.classifier import IncrementalRidgeClassifier
+    from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
+
+    kinds = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
+    return {kind.__name__: kind for kind in kinds}

@@ -14,9 +14,8 @@ from newfound.common.arrays import Labels, Rows, take
 from newfound.common.errors import InputError, NotTaughtError, UnreadableImageError
 from newfound.common.files import DIGEST_BYTES, digest_of
 from newfound.common.interrupts import uninterrupted
-from newfound.estimators.classifier import IncrementalRidgeClassifier
-from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
-from newfound.estimators.loading import model_of
+from newfound.estimators.learner import CHOOSING, Learner
+from newfound.estimators.loading import as_estimator, estimators, learner_of
 from newfound.features.identity import Identity
 from newfound.heads.simplex import project_on_simplex
 from newfound.recognition import lesson, sources
@@ -31,6 +30,7 @@ from newfound.sums.labels import as_labels, check_same_type
 from newfound.sums.rows import as_rows
 
 if TYPE_CHECKING:
+    from newfound.estimators.classifier import IncrementalRidgeClassifier
     from newfound.features.extractor import Extractor
     from newfound.features.images import Source
 
@@ -84,7 +84,7 @@ class Recogniser:
     Attributes
     ----------
     model : IncrementalRidgeClassifier
-        The classifier.
+        The classifier. Only who asks for it waits for scikit-learn to be imported.
     taught : TaughtImages
         Which images it was taught under which label.
     identity : Identity or None
@@ -114,6 +114,7 @@ class Recogniser:
     'day'
     """
 
+    # _learner: the classifier, without its face as long as nobody has asked for `model`.
     # _choice: the extractor that is wanted. _network: the one that was made, at the first image,
     #     behind the identity that it was made for.
     # _changes: examples taught and forgotten since the choice was brought up to date.
@@ -124,12 +125,11 @@ class Recogniser:
         path: str | os.PathLike[str] | None = None,
         extractor: "str | os.PathLike[str] | Extractor | None" = DEFAULT,
         *,
-        model: IncrementalRidgeClassifier | None = None,
+        model: "IncrementalRidgeClassifier | None" = None,
         lean: bool = False,
     ) -> None:
-        if model is None:
-            model = IncrementalRidgeClassifierCV(class_weight=None if lean else {})
-        self.model = model
+        plain = Learner(CHOOSING._replace(class_weight=None if lean else {}))
+        self._learner: Learner = plain if model is None else model
         self.path = None if path is None else Path(path)
         self.taught = TaughtImages()
         self.identity: Identity | None = None
@@ -144,14 +144,38 @@ class Recogniser:
                 self.use(extractor)
 
     @property
+    def model(self) -> "IncrementalRidgeClassifier":
+        """The classifier, as scikit-learn knows it: what either is taught, the other knows."""
+        estimators()  # imported before anyone has to wait
+        with self.lock:
+            self._learner = model = as_estimator(self._learner)
+            return model
+
+    @model.setter
+    def model(self, model: "IncrementalRidgeClassifier") -> None:
+        self._learner = model
+
+    @property
     def lock(self) -> Any:
         """Hold it to ask or change several things as one: a reentrant lock."""
-        return self.model.lock
+        return self._learner.lock
 
     @property
     def is_taught(self) -> bool:
         """Whether it was taught anything."""
-        return self.model.__sklearn_is_fitted__()
+        return self._learner.is_taught
+
+    @property
+    def is_lean(self) -> bool:
+        """Whether it was taught without sums per class: then no class can be forgotten at once."""
+        with self.lock:
+            return self.is_taught and not self._learner.sums_.per_class
+
+    @property
+    def width(self) -> int | None:
+        """How many features its vectors have; None: it was taught nothing."""
+        with self.lock:
+            return self._learner.n_features_in_ if self.is_taught else None
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -159,7 +183,7 @@ class Recogniser:
         with self.lock:
             if not self.is_taught:
                 return {}
-            labels, counts = self.model.classes_.tolist(), self.model.class_count_.tolist()
+            labels, counts = self._learner.classes_.tolist(), self._learner.class_count_.tolist()
             return dict(zip(labels, counts, strict=True))
 
     @property
@@ -228,7 +252,7 @@ class Recogniser:
                 check_label(text)
             return text
         with self.lock:
-            labels = self.model.sums_.labels if self.is_taught else NO_LABELS
+            labels = self._learner.sums_.labels if self.is_taught else NO_LABELS
             return self._names.find(text, labels)
 
     def teach(
@@ -414,7 +438,7 @@ class Recogniser:
         with self.lock, uninterrupted():
             label = self.label(label)
             before = self.counts.get(label, 0)
-            self.model.forget_class(label)
+            self._learner.forget_class(label)
             self.taught.drop(label)
             self._note_changes(before)
 
@@ -441,7 +465,7 @@ class Recogniser:
         with self.lock, uninterrupted():
             old = self.label(old)
             before = self.counts.get(old, 0)
-            self.model.rename_class(old, new)
+            self._learner.rename_class(old, new)
             if old != new:
                 self.taught.rename(old, new)
             self._note_changes(before)
@@ -476,11 +500,12 @@ class Recogniser:
         if not isinstance(other, Recogniser):
             raise InputError(f"can only merge with a Recogniser, got {type(other).__name__}")
         with other.lock:  # which may go on learning, and may be merging this one
-            model, taught = copy.deepcopy((other.model, other.taught))
+            held = other._learner, other.taught  # noqa: SLF001 - of another of this class
+            learner, taught = copy.deepcopy(held)
             identity, examples = other.identity, sum(other.counts.values())
         with self.lock, uninterrupted():
             known = common_identity(self.identity, identity, "the other was taught those")
-            self.model.merge(model)
+            self._learner.merge(learner)
             self.identity = known
             self._note_changes(examples)
             return self.taught.merge(taught)
@@ -597,10 +622,9 @@ class Recogniser:
         if len(widths) > 1:
             sizes = " and of ".join(map(str, sorted(widths)))
             raise InputError(f"vectors of {sizes} features")
-        if self.is_taught and widths - {self.model.n_features_in_}:
+        if self.width is not None and widths - {self.width}:
             raise InputError(
-                f"vectors of {widths.pop()} features, but this model was taught "
-                f"{self.model.n_features_in_}"
+                f"vectors of {widths.pop()} features, but this model was taught {self.width}"
             )
         return sources.read(found, network, wanted)
 
@@ -696,7 +720,7 @@ class Recogniser:
             check_label(label)
         with self.lock, uninterrupted():
             known = common_identity(self.identity, extractor, "these are those")
-            (self.model.partial_fit if at_once else self.model.store)(X, y)
+            (self._learner.partial_fit if at_once else self._learner.store)(X, y)
             self.identity = known
             for label, digest in zip(y.tolist(), marks, strict=True):
                 self.taught.add(label, digest)
@@ -745,8 +769,8 @@ class Recogniser:
         with self.lock:
             common_identity(self.identity, extractor, "these are those")
             bound = self.unknown_above if unknown_above is None else unknown_above
-            labels = self.model.classes_.tolist()
-            raw, novelty = self.model.scores(X), self.model.novelty(X)
+            labels = self._learner.classes_.tolist()
+            raw, novelty = self._learner.scores(X), self._learner.novelty(X)
         order = np.argsort(-raw, axis=1, kind="stable")[:, :top]
         scores = project_on_simplex(raw)
         answers = []
@@ -799,11 +823,11 @@ class Recogniser:
             self._check_remembered(zip(y.tolist(), marks, strict=True))
             pairs = zip(X, y.tolist(), strict=True)
             rows = np.array([self._as_taught(row, label) for row, label in pairs])
-            before = self.model.n_samples_seen_
+            before = self._learner.n_samples_seen_
             try:
-                self.model.forget(rows, y)
+                self._learner.forget(rows, y)
             finally:  # also where its warnings are errors
-                if not self.is_taught or self.model.n_samples_seen_ < before:
+                if not self.is_taught or self._learner.n_samples_seen_ < before:
                     for label, digest in zip(y.tolist(), marks, strict=True):
                         self.taught.remove(label, digest)
                     self._note_changes(len(X))
@@ -822,9 +846,9 @@ class Recogniser:
         """
         with self.lock:
             self.unknown_above, self._changes = None, 0
-            if isinstance(self.model, IncrementalRidgeClassifierCV) and self.is_taught:
-                self.model.reconsider()
-                self.unknown_above = bound_for(self.model)
+            if self.is_taught:
+                self._learner.reconsider()
+                self.unknown_above = bound_for(self._learner)
 
     def refresh_if_changed(self) -> None:
         """Do what `refresh` does, if anything was taught or forgotten since the last time.
@@ -840,7 +864,10 @@ class Recogniser:
     def save(self, path: str | os.PathLike[str] | None = None, *, refresh: bool = True) -> None:
         """Write all of it to one file, whole or not at all; `newfound.load` reads the model.
 
-        A model loaded that way and saved again does not remember its images.
+        A model loaded that way and saved again does not remember its images. What is written is
+        the recogniser of one moment. Others wait only while it is brought up to date and copied
+        in memory, and may teach and ask while the file is made. If several save to one path at
+        once, the last to begin wins: a file is never replaced by one of an earlier moment.
 
         Parameters
         ----------
@@ -870,15 +897,19 @@ class Recogniser:
         path = self.path if path is None else path
         if path is None:
             raise InputError("say where to save it: it was made without a path")
+        if not refresh:
+            self._learner.finish_votes()
         with self.lock:
             if refresh:
                 self.refresh_if_changed()
-            state = self.model.to_state()._replace(extractor=self.identity)
-            kept = self.taught.to_arrays(state.sums.labels.tolist())
-            if self.unknown_above is not None:
-                kept["unknown_above"] = np.array([self.unknown_above])
-                _bound_in(kept)  # what could not be read is not written
-            file_format.write(path, state.keeping("memory", kept))
+            frozen, taught = self._learner.frozen(), self.taught.copy()
+            identity, bound = self.identity, self.unknown_above
+        state = frozen.learner.to_state()._replace(extractor=identity)
+        kept = taught.to_arrays(state.sums.labels.tolist())
+        if bound is not None:
+            kept["unknown_above"] = np.array([bound])
+            _bound_in(kept)  # what could not be read is not written
+        file_format.write(path, state.keeping("memory", kept), frozen.moment)
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
@@ -887,7 +918,7 @@ class Recogniser:
     def _open(self, path: Path) -> None:
         """Become what `save` wrote, or a recogniser of any other model: one without images."""
         state = file_format.read(path)
-        self.model = model_of(state, path)
+        self._learner = learner_of(state, path)
         self.identity, kept = state.extractor, state.kept_by("memory")
         try:
             if kept:
@@ -910,10 +941,9 @@ class Recogniser:
         X, y = as_rows(vectors), as_labels(labels)
         if len(X) != len(y):
             raise InputError(f"{len(X)} vectors, but {len(y)} labels")
-        if self.is_taught and X.shape[1] != self.model.n_features_in_:
+        if self.width not in (None, X.shape[1]):
             raise InputError(
-                f"vectors of {X.shape[1]} features, but this model was taught "
-                f"{self.model.n_features_in_}"
+                f"vectors of {X.shape[1]} features, but this model was taught {self.width}"
             )
         return X, y
 
@@ -921,7 +951,7 @@ class Recogniser:
         """Raise ValueError if labels cannot all be those of one model, before any is learned."""
         with self.lock:
             meant = as_labels([self.label(each) for each in found.labels], "labels")
-            check_same_type(self.model.sums_.labels if self.is_taught else meant[:0], meant)
+            check_same_type(self._learner.sums_.labels if self.is_taught else meant[:0], meant)
 
     def _check_remembered(self, pairs: Iterable[tuple[Any, bytes]]) -> None:
         """Raise NotTaughtError if images are not remembered, in a recogniser that remembers any."""
@@ -937,7 +967,7 @@ class Recogniser:
     def _refresh_if_due(self) -> None:
         """Bring everything up to date if a good part of what is known came or went since then."""
         with self.lock:
-            if self.is_taught and self._changes >= RENEW_SHARE * self.model.n_samples_seen_:
+            if self.is_taught and self._changes >= RENEW_SHARE * self._learner.n_samples_seen_:
                 self.refresh()
 
     def _as_taught(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
@@ -946,7 +976,7 @@ class Recogniser:
         Networks may differ in the last bits from machine to machine, but what is kept is known
         by all of them.
         """
-        kept = self.model.kept_rows(label)
+        kept = self._learner.kept_rows(label)
         far = np.linalg.norm(kept - row, axis=1)  # finite, as rows are
         if not len(far) or far.min() > SAME_IMAGE * np.linalg.norm(row):
             return row

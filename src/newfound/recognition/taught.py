@@ -31,6 +31,12 @@ class TaughtImages:
     def __len__(self) -> int:
         return sum(digests.total() for digests in self.digests.values())
 
+    def copy(self) -> "TaughtImages":
+        """Return one that remembers the same."""
+        other = TaughtImages()
+        other.digests = {label: digests.copy() for label, digests in self.digests.items()}
+        return other
+
     def count(self, label: Any, digest: bytes) -> int:
         """Return how often an image was taught under a label."""
         known = self.digests.get(label)

@@ -2,9 +2,8 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, stdtrit
 
-from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
+from newfound.estimators.learner import Learner
 
 # Of views of what is known, so large a part is to be called known.
 KNOWN_SHARE = 0.95
@@ -13,7 +12,7 @@ KNOWN_SHARE = 0.95
 LEAST, MANY = 4, 10
 
 
-def bound_for(model: IncrementalRidgeClassifierCV) -> float | None:
+def bound_for(model: Learner) -> float | None:
     """Return the bound that a model's witnesses give; None: they are too few to say.
 
     It is the largest that any class asks for: views of a class taught a few times are more novel
@@ -49,6 +48,8 @@ def bound_of_known(novelty: NDArray[np.float64]) -> float:
     >>> round(bound_of_known(np.array([0.5, 0.6, 0.4, 0.5])), 2)
     0.7
     """
+    from scipy.special import expit, stdtrit  # asking needs neither, and should not wait for them
+
     novelty = np.clip(novelty, np.finfo(float).tiny, np.nextafter(1.0, 0.0))
     odds = np.log(novelty) - np.log1p(-novelty)
     m, spread = len(odds), odds.std(ddof=1)

@@ -67,8 +67,10 @@ class State(NamedTuple):
         )
 
 
-def write(path: str | os.PathLike[str], state: State) -> None:
+def write(path: str | os.PathLike[str], state: State, of: int | None = None) -> None:
     """Write a model file whole or not at all: to a temporary file, synced, then renamed.
+
+    If it is known `of` which `moment` the state is, it does not replace that of a later one.
 
     The checksum is the SHA-256 of the whole file with the digest itself taken as zeros. What
     `read` would refuse is not written: ValueError is raised, and an older file stays as it is.
@@ -104,7 +106,7 @@ def write(path: str | os.PathLike[str], state: State) -> None:
         ) from error
     offset = _digest_offset(data, _NO_DIGEST)
     data[offset : offset + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
-    write_whole(path, data)
+    write_whole(path, data, of)
 
 
 def read(path: str | os.PathLike[str]) -> State:

@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from newfound.common.arrays import Floats, Index, Rows
 from newfound.sums.blas import CHUNK_ROWS
@@ -31,6 +30,8 @@ def class_terms(X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
     """
     if len(X) == 1:
         return index, X.astype(np.float64)[None]
+    from scipy.sparse import csr_array  # asking does without, and frames taught one by one
+
     present, compact = np.unique(index, return_inverse=True)
     terms = np.zeros((2, len(present), X.shape[1]))
     size = CHUNK_ROWS if exact else len(X)

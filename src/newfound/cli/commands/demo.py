@@ -6,8 +6,6 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from newfound.cli.console import FAILED, emit
 from newfound.cli.console import Console as Messages
@@ -77,6 +75,9 @@ def _save_figure(summary: dict[str, Any], path: Path, talk: Messages) -> str | N
 
 
 def _print_table(summary: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     # A narrow terminal may fold the lines; cutting the numbers out would leave nothing.
     out = Console(width=max(80, Console().width))
     title = f"A new digit beside nine known ones: accuracy in %, mean of {summary['runs']} runs"

@@ -26,7 +26,7 @@ def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = Fa
     must_exist(model)
     with locked(model, wait, console) as change:
         recogniser = open_recogniser(model)
-        if not recogniser.model.sums_.per_class:
+        if recogniser.is_lean:
             raise InputError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"

@@ -41,11 +41,11 @@ def merge(
     with locked(output, wait, console) as change:
         pairs = [(path, open_recogniser(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
-        pairs.sort(key=lambda pair: pair[1].model.sums_.per_class)
-        mixed = len({each.model.sums_.per_class for _, each in pairs}) > 1
+        pairs.sort(key=lambda pair: not pair[1].is_lean)
+        mixed = len({each.is_lean for _, each in pairs}) > 1
         merged, twice = _merge(pairs)
         save(change, merged, console)
-    console.info(f"{output} knows {summary(merged.model)}.")
+    console.info(f"{output} knows {summary(merged)}.")
     if mixed:
         console.info("Not all hold sums per class, so the result does not: no forget-class.")
     if twice:

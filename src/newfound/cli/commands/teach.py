@@ -70,7 +70,7 @@ def teach(
 
         with name_in_errors(model):
             recogniser = Recogniser(model, lean=lean)
-        if lean and recogniser.is_taught and recogniser.model.sums_.per_class:
+        if lean and recogniser.is_taught and not recogniser.is_lean:
             console.info(f"{model} exists already and is not lean; --lean is for new models.")
         use_extractor(recogniser, found, extractor)
         lesson = Lesson(recogniser, again, change.save, save_every)
@@ -85,8 +85,8 @@ def _teach(lesson: "Lesson", found: "Sources", change: Change, console: Console)
         for example in console.progress(examples, len(found), "teaching"):
             lesson.add(example)
         lesson.learn()
-        if lesson.taught:
-            _warn_if_wide(recogniser.model.n_features_in_, console)
+        if lesson.taught and recogniser.width is not None:
+            _warn_if_wide(recogniser.width, console)
         lesson.finish()
     except MemoryError as error:
         advice = "fewer features take less, and so does a new model with --lean"
@@ -101,7 +101,7 @@ def _teach(lesson: "Lesson", found: "Sources", change: Change, console: Console)
         console.info(f"Skipped {lesson.known} that were taught already (--again teaches them).")
     tell_problems(lesson.problems, console)
     if recogniser.is_taught:
-        console.info(f"{change.named} knows {summary(recogniser.model)}.")
+        console.info(f"{change.named} knows {summary(recogniser)}.")
         if recogniser.unknown_above is None:
             console.info("Nothing is called unknown yet: that takes more images.")
     return SOME_UNREADABLE if lesson.problems else DONE

@@ -47,7 +47,7 @@ def _known(kept: Path, name: Path) -> str:
     from newfound.recognition.recogniser import Recogniser
 
     try:
-        return summary(Recogniser(kept).model)
+        return summary(Recogniser(kept))
     except ModelFileError as error:
         what = str(error).removeprefix(f"{kept}: ")
         raise ModelFileError(

@@ -1,0 +1,930 @@
+"""A model without scikit-learn: everything taught, its parameters, and one lock around both."""
+
+import copy
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound.common.arrays import Counts, Floats, Labels, Rows
+from newfound.common.errors import InputError
+from newfound.common.files import moment
+from newfound.common.interrupts import uninterrupted
+from newfound.common.locks import Locked, locked
+from newfound.engine.engine import Engine
+from newfound.solvers.rounding import warn_of_rounding
+from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
+from newfound.storage import format as file_format
+from newfound.storage.format import State
+from newfound.storage.selection import packed, unpacked
+from newfound.sums.blas import rows_times, times
+from newfound.sums.labels import as_labels, join_labels
+from newfound.sums.rows import as_rows
+from newfound.sums.sums import Sums
+from newfound.sums.view import SumsView
+
+# The estimators, as model files name them, and what their parameters are called here.
+KINDS: dict[str, Any] = {
+    "IncrementalRidgeClassifier": Settings,
+    "IncrementalRidgeClassifierCV": SelectionSettings,
+}
+# What parameters are chosen from, and how, unless someone says otherwise.
+CHOOSING = SelectionSettings(
+    penalties="auto",
+    recodings=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    rule="what-if",
+    witnesses=WITNESSES,
+    min_class_count=30,
+    tolerance=0.0,
+    class_weight=None,
+    fit_intercept=True,
+    random_state=0,
+)
+# Rows of a question beyond which it is answered with a copy of the weights, while others learn.
+FEW_ROWS = 16
+# What any learner holds beside its parameters: everything learned, and its lock.
+LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
+OF_A_LEARNER = ("_lock", *LEARNED)
+
+
+class Scored(NamedTuple):
+    """Scores of rows, with the classes they are scores of."""
+
+    values: Floats  # shape (m, T)
+    labels: Labels  # sorted, shape (T,)
+    dtype: np.dtype[Any] | None  # of all rows taught
+
+
+class Lessons(NamedTuple):
+    """Everything that a model was taught."""
+
+    engine: Engine
+    feature_names: list[str] | None
+
+
+class Frozen(NamedTuple):
+    """A copy of a learner, and when it was made: a later one has a larger number."""
+
+    learner: "Learner"
+    moment: int
+
+
+class Learner(Locked):
+    """Learns labelled rows, forgets and merges them, scores others, and is saved.
+
+    The estimators are learners that scikit-learn knows: they have parameters that can be set, and
+    take all that scikit-learn takes. A recogniser, which needs none of that, holds a plain one:
+    importing scikit-learn takes longer than all else that answers a question.
+
+    Parameters
+    ----------
+    settings : Settings or SelectionSettings, default=CHOOSING
+        Fixed parameters, or what to choose them from.
+
+    Examples
+    --------
+    >>> Learner().store([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
+    array([[0.5, 0.5]])
+    """
+
+    _engine: Engine  # everything learned; absent until taught
+    _changing = False  # whether it is being changed
+    # Absent until taught, as scikit-learn has it; the names also where the rows had none.
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __init__(self, settings: Settings | SelectionSettings = CHOOSING) -> None:
+        self.settings = settings
+        self._kind = next(name for name, kind in KINDS.items() if isinstance(settings, kind))
+
+    # What an estimator knows better: what it is called, its parameters, and what it can be taught.
+
+    @property
+    def kind(self) -> str:
+        """The name of the estimator that this is, or would be."""
+        return self._kind
+
+    def _settings(self) -> Any:
+        """Return the parameters, checked: once a call, and then handed on."""
+        return self.settings
+
+    def _settings_type(self, kind: str) -> Any:
+        """Return the type of the parameters if this can be an estimator of that name, or None."""
+        return KINDS.get(kind)
+
+    def _named(self, settings: Any) -> dict[str, Any]:
+        """Return these parameters by the names they have in `__dict__`."""
+        return vars(Learner(settings))
+
+    def _rows(self, X: Any, reset: bool) -> Rows:
+        """Return `X` as rows, or raise ValueError; with `reset`, remember how many features."""
+        rows = as_rows(X)
+        if not len(rows):
+            raise InputError("X holds no rows, but at least one is needed")
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+        elif rows.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {rows.shape[1]} features, but this model was taught {self.n_features_in_}"
+            )
+        return rows
+
+    def _labels(self, X: Any, y: Any) -> Labels:
+        """Return `y` as labels, one for each row of `X`, or raise ValueError."""
+        labels = as_labels(y)
+        if len(X) != len(labels):
+            raise InputError(f"X has {len(X)} rows, but y has {len(labels)} labels")
+        return labels
+
+    @property
+    def is_taught(self) -> bool:
+        """Whether it was taught anything that it has not forgotten."""
+        engine = getattr(self, "_engine", None)
+        return engine is not None and engine.sums.total > 0
+
+    @locked
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn `X`, `y` on top of what is known, as if all had been there from the start.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers. New ones become new classes.
+        classes : array-like, optional
+            Labels to make room for already. Never needed; a class is not predicted before its
+            first example.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none; then the model is as it was.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().partial_fit([[0.0]], ["cup"])
+        >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
+        array([1, 2])
+        """
+        return self._learn(X, y, classes, anew=not hasattr(self, "_engine"))
+
+    @locked
+    def store(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn `X`, `y` as `partial_fit` does, but derive nothing from it before it is asked.
+
+        For long lessons in pieces: a piece costs no more than its sums, and the first question
+        afterwards solves for all of them at once.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none; then the model is as it was.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier()
+        >>> for row, label in ([0.0], "cup"), ([1.0], "mug"):
+        ...     _ = model.store([row], [label])
+        >>> model.predict([[0.9]])
+        array(['mug'], dtype='<U3')
+        """
+        return self._learn(X, y, None, anew=not hasattr(self, "_engine"), put_off=True)
+
+    def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Take back examples, exactly as if they had never been taught.
+
+        A class whose last example goes disappears. What cannot have been taught (more examples of
+        a class than there are, or rows without which the sums would belong to no data) is refused.
+        Where rows were so much larger than all that is left that their rounding is felt
+        (docs/solver.md), a warning says how much.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            The labels they were taught with.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotTaughtError
+            If they cannot all have been taught; then the model is as it was.
+        ValueError
+            If rows or labels are none, or a label is not known.
+
+        Warns
+        -----
+        UserWarning
+            If their rounding stays in the sums.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"])
+        >>> model.forget([[0.9]], ["mug"]).class_count_
+        array([1, 1])
+        """
+        warn_of_rounding(self._forget(X, y), stacklevel=2)
+        return self
+
+    @locked
+    def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Take back examples; return how large an error they left in the weights."""
+        sums = self._taught()
+        y = self._labels(X, y)
+        rows = self._rows(X, reset=False)
+        for label in np.unique(y).tolist():
+            sums.position(label)
+        index, _ = sums.locate(y)
+        engine = self._ready()
+        with self._change():
+            error = engine.forget(rows, index)
+        self._reset_if_empty()
+        return error
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Change the sums and what follows from them as one, for Ctrl-C and signals, too.
+
+        The lock keeps other threads away, but not what a signal's handler asks in this one.
+        """
+        with uninterrupted():
+            self._changing = True
+            try:
+                yield
+            finally:
+                del self._changing
+
+    @locked
+    def forget_class(self, label: Any) -> Self:
+        """Take back all examples of one class, exactly as if they had never been taught.
+
+        That takes the Gram matrix of the class, which is held where `class_weight` is not None.
+
+        Parameters
+        ----------
+        label : str, bool or int
+            A class that was taught.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such class, or no Gram matrix of it.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier(class_weight="balanced")
+        >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
+        array(['cup'], dtype='<U3')
+        """
+        sums = self._taught()
+        sums.position(label)
+        if not sums.per_class:
+            raise InputError(
+                f"cannot forget class {label!r}: this model was taught with class_weight=None and "
+                "does not hold its sums per class. Teach it with class_weight='balanced', or with "
+                "class_weight={} to leave all weights at 1; or forget(X, y) its examples"
+            )
+        engine = self._ready()
+        with self._change():
+            engine.forget_class(label)
+        return self._reset_if_empty()
+
+    @locked
+    def rename_class(self, old: Any, new: Any) -> Self:
+        """Give a class another label; if a class has that label already, the two become one.
+
+        Parameters
+        ----------
+        old : str, bool or int
+            A class that was taught.
+        new : str, bool or int
+            A label of the same type as the others.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no class `old`, or if `new` cannot be a label here.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0], [0.9]], ["cup", "mug", "Mug"])
+        >>> model.rename_class("Mug", "mug").classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        self._taught()
+        engine = self._ready()
+        with self._change():
+            engine.rename(old, as_labels([new], "new"))
+        return self
+
+    def merge(self, other: "Learner") -> Self:
+        """Learn everything another model was taught; classes are matched by label.
+
+        Parameters of this model stay as they are, and the other model is not changed.
+
+        Parameters
+        ----------
+        other : IncrementalRidgeClassifier
+            This class or a subclass of it, of as many features.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If widths, names of features or types of labels differ, or if only this model holds
+            sums per class; then it is as it was.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> one = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> two = IncrementalRidgeClassifier().fit([[2.0]], ["jug"])
+        >>> one.merge(two).classes_
+        array(['cup', 'jug', 'mug'], dtype='<U3')
+        """
+        if not isinstance(other, Learner):
+            raise TypeError(f"can only merge with a model of newfound, got {type(other).__name__}")
+        # One lock after the other: two models that merge each other would wait for ever.
+        theirs = other.lessons()
+        return self if theirs is None else self._merge(theirs)
+
+    @locked
+    def _merge(self, theirs: Lessons) -> Self:
+        self._check_at_rest()
+        settings, names = self._settings(), self._common_names(theirs)
+        ours = getattr(self, "_engine", None) or Engine.blank(theirs.engine.sums.width, settings)
+        return self._adopt(ours.configure(settings).merged(theirs.engine), names)
+
+    @locked
+    def lessons(self) -> Lessons | None:
+        """Return a copy of everything taught, whatever the parameters: what `merge` asks for.
+
+        Returns
+        -------
+        Lessons or None
+            None if nothing was taught.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.lessons().engine.sums.counts
+        array([1, 1])
+        """
+        if not self.is_taught:
+            return None
+        return Lessons(self._engine.copy(), self._feature_names())
+
+    def _feature_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def scores(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the recoded score of every class, also where there are only two.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, T)
+            Columns are those of `classes_`. Classes that were announced but not taught yet score
+            minus infinity.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
+        array([[0.5, 0.5]])
+        """
+        scored = self._scored(X)
+        return in_precision(scored.values, scored.dtype)
+
+    @locked
+    def novelty(self, X: ArrayLike) -> Floats:
+        """Return how unlike everything taught each row of `X` is.
+
+        It is the leverage h / (1 + h) that the row would have if it were taught, h = x'A^-1 x:
+        near 0 for what was seen many times, near 1 for what is like nothing taught. Labels play
+        no part in it, but class weights do: what weighs little counts as seen little.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            In [0, 1).
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]] * 50, ["cup", "mug"] * 50)
+        >>> model.novelty([[0.5], [100.0]]).round(2)
+        array([0.01, 1.  ])
+        """
+        self._taught()
+        rows = self._rows(X, reset=False)
+        leverage = self._ready().solver.leverage(rows)
+        # h / (1 + h), in a form that survives an infinite h.
+        return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `newfound.load` reads it.
+
+        It is a safetensors file with the sums, the labels, the parameters and a checksum. What is
+        written is the model of one moment. Others wait only while it is copied in memory, and may
+        teach and ask while the file is made. If several save to one path at once, the last to
+        begin wins: a file is never replaced by one of an earlier moment.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom it ends in `.newfound`.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If the model could not be read again.
+        OSError
+            If the file cannot be written; one that is there stays as it was.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> import os, tempfile
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(os.path.join(folder, "kitchen.newfound"))
+        """
+        frozen = self.frozen()
+        file_format.write(path, frozen.learner.to_state(), frozen.moment)
+
+    def frozen(self) -> "Frozen":
+        """Return a copy of all that is saved, as it is at one moment; `save` writes such a one.
+
+        It is a learner without what can be derived from the sums again. Hold `lock` to have it
+        together with something else.
+
+        Returns
+        -------
+        Frozen
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> then = model.frozen().learner
+        >>> model.partial_fit([[2.0]], ["jug"]).n_samples_seen_, then.n_samples_seen_
+        (3, 2)
+        """
+        self.finish_votes()
+        with self.lock:
+            self.finish_votes()  # should others have been called for meanwhile
+            engine = self._ready()
+            # Of a selector, only votes change in place: witnesses and findings are replaced.
+            selector = copy.copy(engine.selector)
+            if selector is not None:
+                selector.work = copy.copy(selector.work)
+            other = Engine(copy.deepcopy(engine.sums), engine.settings, selector)
+            then = Learner(engine.settings)
+            then._adopt(other, self._feature_names(), _kind=self.kind)
+            return Frozen(then, moment())
+
+    def finish_votes(self) -> None:
+        """Do what is left of votes on parameters that are under way; when they count is the same.
+
+        Only whole ones can be saved. Others have their turn between any two pieces.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifierCV
+        >>> IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"]).finish_votes()
+        """
+        is_done = False
+        while not is_done:
+            with self.lock:
+                self._taught()
+                selector = self._engine.selector
+                work = None if selector is None else selector.work
+                is_done = work is None or work.found is not None
+                if selector is not None and work is not None and not is_done:
+                    selector.work = None  # should the piece fail, they are gone
+                    work.step()
+                    selector.work = work
+
+    @locked
+    def to_state(self) -> State:
+        """Return all that makes this model, as it is saved; `from_state` makes a model of it.
+
+        Its sums are those of the model, not a copy: use it, or copy it, before the model learns
+        more. Hold `lock` meanwhile if other threads may teach.
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        NotFittedError
+            If the model was taught nothing.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> IncrementalRidgeClassifier.from_state(model.to_state()).predict([[0.9]])
+        array(['mug'], dtype='<U3')
+        """
+        self._taught()
+        engine, names = self._ready(), self._feature_names()
+        state = State(
+            self.kind,
+            engine.settings.to_json(),
+            engine.sums,
+            None if names is None else list(map(str, names)),
+        )
+        if not isinstance(engine.settings, SelectionSettings):
+            return state
+        kept = packed(engine)
+        unpacked(kept, engine.sums, engine.settings)  # what could not be read is not written
+        return state.keeping("selection", kept)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Return the model that `to_state` was asked of. It takes over the sums.
+
+        Parameters
+        ----------
+        state : State
+            Of a model of this class.
+
+        Returns
+        -------
+        model
+
+        Raises
+        ------
+        ValueError
+            If the parameters are not those of such a model.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier(penalty=2.0).fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> IncrementalRidgeClassifier.from_state(model.to_state()).penalty
+        2.0
+        """
+        return cls().restore(state)
+
+    @locked
+    def restore(self, state: State) -> Self:
+        """Become the model that a state was taken of, its parameters included.
+
+        Parameters
+        ----------
+        state : State
+            Its sums are taken over, not copied.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the parameters are not those of such a model; then this one is as it was.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).to_state()
+        >>> IncrementalRidgeClassifier().restore(state).classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        self._check_at_rest()
+        settings = self._settings_in(state)
+        selector = None
+        if isinstance(settings, SelectionSettings):
+            selector = unpacked(state.kept_by("selection"), state.sums, settings)
+        engine = Engine(state.sums, settings, selector)
+        return self._adopt(engine, state.feature_names, **self._named(settings))
+
+    @locked
+    def take_over(self, other: "Learner") -> Self:
+        """Become what another learner is, parameters and lock included; that one is used up.
+
+        Parameters
+        ----------
+        other : Learner
+            A plain one, of the same kind.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If it is of another kind; then this one is as it was.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifierCV
+        >>> plain = Learner().store([[0.0], [1.0]], ["cup", "mug"])
+        >>> IncrementalRidgeClassifierCV().take_over(plain).predict([[0.9]])
+        array(['mug'], dtype='<U3')
+        """
+        fits = type(other) is Learner and self._settings_type(other.kind) is type(other.settings)
+        if not fits:
+            raise InputError(f"a {self.kind} cannot be made of this {other.kind}")
+        with other.lock:  # whoever waits for it, waits for this one
+            kept = {name: value for name, value in vars(other).items() if name in OF_A_LEARNER}
+            self.__dict__ = {**self._named(other.settings), **kept}
+        return self
+
+    def _settings_in(self, state: State) -> Any:
+        """Return the parameters of a state, or raise ValueError."""
+        kind = self._settings_type(state.estimator) if isinstance(state, State) else None
+        if kind is None:
+            what = state.estimator if isinstance(state, State) else type(state).__name__
+            raise InputError(f"a {self.kind} cannot be made of the state of a {what}")
+        try:
+            return kind.from_json(state.parameters)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"its parameters are not a model's ({error!r})") from error
+
+    @property
+    @locked
+    def classes_(self) -> Labels:
+        """Labels, sorted, shape (T,)."""
+        return self._taught().sorted_classes[0].copy()
+
+    @property
+    @locked
+    def class_count_(self) -> Counts:
+        """Number of examples of each class, shape (T,)."""
+        sums = self._taught()
+        return sums.counts[sums.order].copy()
+
+    @property
+    @locked
+    def n_samples_seen_(self) -> int:
+        """Number of examples taught and not forgotten."""
+        return self._taught().total
+
+    @property
+    @locked
+    def sums_(self) -> SumsView:
+        """How much the sums hold: labels, counts, dtype, per_class."""
+        sums = self._taught()
+        sums.labels.flags.writeable = False  # replaced by the sums, never written to
+        counts = sums.counts.copy()
+        counts.flags.writeable = False
+        return SumsView(sums.labels, counts, sums.dtype, sums.per_class)
+
+    @locked
+    def kept_rows(self, label: Any) -> Rows:
+        """Return the examples of a class that are still held as they came.
+
+        Parameters
+        ----------
+        label : str, bool or int
+            A class that was taught.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            All of them while a class that has sums of its own has few; else its witnesses, where
+            parameters are chosen.
+
+        Raises
+        ------
+        ValueError
+            If there is no such class.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier(class_weight="balanced")
+        >>> model.fit([[0.0, 1.0], [1.0, 0.0]], ["cup", "mug"]).kept_rows("mug")
+        array([[1., 0.]])
+        """
+        learned = self._taught().rows_of(label)
+        if len(learned) or self._engine.selector is None:
+            return learned
+        rows, labels = self._engine.witnesses
+        own: Rows = rows[labels == label]
+        return own
+
+    @property
+    @locked
+    def witnesses_(self) -> tuple[Rows, Labels]:
+        """Copies of examples that vote on parameters, shape (m, d), and their labels, (m,)."""
+        self._taught()
+        return self._engine.witnesses
+
+    @locked
+    def reconsider(self) -> Self:
+        """Let the witnesses vote on penalty and recoding now, on everything taught.
+
+        Otherwise a choice is kept until twice as much was taught, and then renewed piece by piece
+        with every example that is learned. After it, the model is as if `fit` had been given all
+        examples in one call. Where parameters are fixed, there is nothing to do.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifierCV
+        >>> model = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.reconsider().classes_
+        array(['cup', 'mug'], dtype='<U3')
+        """
+        self._taught()
+        self._ready().reconsider()
+        return self
+
+    def _check_at_rest(self) -> None:
+        if self._changing:
+            raise RuntimeError(
+                "this model is just learning or forgetting, in this very thread: the handler of a "
+                "signal can neither ask nor teach it now"
+            )
+
+    def _taught(self) -> Sums:
+        if self._changing:
+            self._check_at_rest()
+        if not self.is_taught:
+            from sklearn.exceptions import NotFittedError  # takes as long as all of scikit-learn
+
+            raise NotFittedError(
+                f"This {self.kind} has not been taught anything: call fit or partial_fit first"
+            )
+        return self._engine.sums
+
+    def _ready(self) -> Engine:
+        """Return the engine, with the parameters as they now are."""
+        return self._engine.configure(self._settings())
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        anew: bool,
+        whole: bool = False,
+        put_off: bool = False,
+    ) -> Self:
+        self._check_at_rest()
+        settings, page = self._settings(), self
+        labels = everything = self._labels(X, y)
+        if classes is not None:
+            everything = join_labels(as_labels(classes, "classes"), labels)
+        if anew:  # on a blank page: whatever fails, this model is as it was
+            page = object.__new__(type(self))
+            page.__dict__ = self._without_lessons()
+        rows = page._rows(X, reset=anew)
+        engine = Engine.blank(rows.shape[1], settings) if anew else self._ready()
+        index, known = engine.sums.locate(everything)
+        index = index[len(everything) - len(labels) :]
+        self._changing = True
+        try:
+            if whole:
+                engine.fit(rows, index, known)
+            else:
+                engine.learn(rows, index, known, put_off)
+        finally:
+            del self._changing
+        if anew:
+            page._engine = engine
+            self.__dict__ = page.__dict__
+        return self
+
+    def _without_lessons(self) -> dict[str, Any]:
+        """Return what is left of this model if everything taught is taken away."""
+        return {name: value for name, value in self.__dict__.items() if name not in LEARNED}
+
+    def _adopt(self, engine: Engine, names: list[str] | None, **parameters: Any) -> Self:
+        """Replace everything taught by what this engine was, and these parameters."""
+        learned = {"_engine": engine, "n_features_in_": engine.sums.width}
+        if names is not None:
+            learned["feature_names_in_"] = np.array(names, dtype=object)
+        self.__dict__ = {**self._without_lessons(), **parameters, **learned}
+        return self
+
+    def _reset_if_empty(self) -> Self:
+        """Be as new once nothing is left."""
+        if not self._engine.sums.total:
+            self.__dict__ = self._without_lessons()
+        return self
+
+    def _scored(self, X: Any) -> Scored:
+        """Return recoded scores; -inf for classes announced but not taught yet."""
+        with self.lock:
+            sums, rows = self._taught(), self._rows(X, reset=False)
+            engine = self._ready()
+            solver, factors = engine.solver, engine.factors
+            weights, intercept = solver.weights, solver.intercept
+            counts, dtype = sums.counts, sums.dtype
+            labels, order = sums.sorted_classes
+            if len(rows) == 1:
+                products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
+            elif len(rows) <= FEW_ROWS:
+                products = rows_times(rows, weights)
+            else:  # long enough for others to wait, so on a copy, for weights change in place
+                weights = weights.copy(order="K")
+        if len(rows) > FEW_ROWS:
+            products = rows_times(rows, weights)
+        scores: Floats = (products + intercept) * factors
+        if not counts.all():
+            scores[:, counts == 0] = -np.inf
+        return Scored(scores[:, order], labels, dtype)
+
+    def _common_names(self, theirs: Lessons) -> list[str] | None:
+        """Return the feature names of two models to be merged, or raise ValueError."""
+        names, others = self._feature_names(), theirs.feature_names
+        if names is not None and others is not None and names != others:
+            raise InputError("cannot merge: the two models were taught features of different names")
+        return names if names is not None else others
+
+
+def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:
+    """Return a copy of `values` in this precision, or in float64 if they leave its range.
+
+    >>> in_precision(np.array([1.0, 2.0]), np.dtype(np.float32)).dtype
+    dtype('float32')
+    >>> in_precision(np.array([1.0, 1e40]), np.dtype(np.float32)).dtype
+    dtype('float64')
+    """
+    if dtype == np.float32:
+        finite = values[np.isfinite(values)]
+        if np.abs(finite).max(initial=0.0) > np.finfo(np.float32).max:
+            dtype = None
+    return values.astype(np.float64 if dtype is None else dtype)
