@@ -31,7 +31,7 @@ def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
     moments = []
     for row in range(140):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
-        if row in (0, 1, 63, 64, 70, 127, 128, 131, 139):
+        if row < 4 or row % 3 == 0:
             before = saved(model)
             assert saved(reloaded(model)) == before
             moments.append("coming_rows" in model.to_state().kept_by("selection"))
@@ -48,16 +48,19 @@ def test_a_model_loaded_in_the_midst_of_votes_goes_on_as_the_other_does(
 ) -> None:
     X, y = blobs(300)
     stayed = IncrementalRidgeClassifierCV(min_class_count=10, **parameters)
-    stayed.partial_fit(X[:130], y[:130])
-    assert "coming_rows" in stayed.to_state().kept_by("selection")
+    taught = 100
+    stayed.partial_fit(X[:taught], y[:taught])
+    while "coming_rows" not in stayed.to_state().kept_by("selection"):
+        stayed.partial_fit(X[taught : taught + 1], y[taught : taught + 1])
+        taught += 1
     travelled = reloaded(stayed)
     choices = set()
-    for row in range(130, 300):
+    for row in range(taught, 300):
         for model in (stayed, travelled):
             model.partial_fit(X[row : row + 1], y[row : row + 1])
         assert travelled.penalty_ == stayed.penalty_
         np.testing.assert_array_equal(travelled.recoding_, stayed.recoding_)
-        if row in (131, 290):
+        if (row - taught) % 10 == 0:
             votes = zip(
                 travelled.validation_scores_.values(),
                 stayed.validation_scores_.values(),
@@ -66,7 +69,7 @@ def test_a_model_loaded_in_the_midst_of_votes_goes_on_as_the_other_does(
             for ours, theirs in votes:
                 np.testing.assert_array_equal(ours, theirs)
             choices.add(theirs.tobytes())
-    assert len(choices) == 2
+    assert len(choices) > 1
     for ours, theirs in zip(travelled.witnesses_, stayed.witnesses_, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 

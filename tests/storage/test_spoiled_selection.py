@@ -59,7 +59,7 @@ FOUND: list[Any] = [
     ("total", lambda a: a.astype(np.float64)),
     ("voters", lambda a: a * 0),
     ("voters", lambda a: a - 2**40),
-    ("delay", lambda a: a - 2**40),
+    ("pieces", lambda a: a - 2**40),
     ("penalties", lambda a: a[::-1].copy()),
     ("penalties", lambda a: a[:-1]),
     ("penalties", lambda a: a * np.nan),

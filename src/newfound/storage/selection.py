@@ -21,7 +21,7 @@ Arrays = dict[str, NDArray[Any]]
 # More examples than anyone can show, and fewer than float64 counts.
 _MANY = 2**52
 # What is stored of findings, and of those that do not count yet.
-_NUMBERS = ("total", "voters", "delay")
+_NUMBERS = {"total": "total", "voters": "voters", "pieces": "delay"}
 _FINDINGS = ("penalties", "ladder", "table", "rare", "rungs")
 _COMING = "coming_"
 
@@ -86,7 +86,7 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
 
 
 def _of_findings(found: Findings) -> Arrays:
-    arrays = {name: np.array([getattr(found, name)], dtype=np.int64) for name in _NUMBERS}
+    arrays = {name: np.array([getattr(found, of)]) for name, of in _NUMBERS.items()}
     arrays |= {name: getattr(found, name) for name in _FINDINGS}
     return arrays | {"choice": np.array([found.usual, found.penalty])}
 

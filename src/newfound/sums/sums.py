@@ -12,7 +12,7 @@ from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.threads import one_thread
 from newfound.sums.cross import Cross, class_terms
-from newfound.sums.gram import Gram, total_gram
+from newfound.sums.gram import Gram, raw_rows, total_gram
 from newfound.sums.labels import as_labels, check_same_type, join_labels, positions
 from newfound.sums.removal import check_removal
 from newfound.sums.rows import as_rows
@@ -55,8 +55,8 @@ class Sums:
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
     # _order: labels, the same sorted, and what sorts them; made anew for other labels.
-    # _added_up: the sum of the Grams of all classes, and the counts it was made for: these are
-    #     replaced, never changed, with every change of the sums. None: not made yet, or one Gram.
+    # _added_up: the sum of the Grams of all classes, from when it is first asked for until rows are
+    #     taken out; it is not stored. None: not made, or there is but one Gram.
 
     def __init__(self, width: int, per_class: bool = False) -> None:
         self.width = width
@@ -67,7 +67,7 @@ class Sums:
         self.grams: list[Gram] = [] if per_class else [Gram(width, recent_apart=True)]
         self._cross = Cross(np.zeros((0, width)), np.zeros((0, width)))
         self._position: dict[Any, int] = {}
-        self._added_up: tuple[Counts, Floats] | None = None
+        self._added_up: Gram | None = None
         self._order: tuple[Labels, tuple[Labels, Index | slice]] | None = None
 
     @classmethod
@@ -150,13 +150,17 @@ class Sums:
     @one_thread
     def gram(self) -> Floats:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
-        if not self.per_class:
-            return total_gram(self.grams, self.width)
-        added_up = self._added_up
-        if added_up is None or added_up[0] is not self._counts:
-            added_up = self._counts, total_gram(self.grams, self.width)
+        return total_gram(self._all_rows(), self.width)
+
+    def _all_rows(self) -> list[Gram]:
+        """Return Grams whose sum is X'X, as few as there are at hand."""
+        if not self.per_class or self.total <= raw_rows(self.width):
+            return self.grams
+        if self._added_up is None:
+            added_up = Gram(self.width)
+            added_up.restore(total_gram(self.grams, self.width), np.zeros(self.width), 0, 0.0)
             self._added_up = added_up
-        return added_up[1].copy(order="F")
+        return [self._added_up]
 
     @property
     def rounding(self) -> float:
@@ -177,7 +181,7 @@ class Sums:
     def gram_times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k), without flushing anything."""
         product = np.zeros(columns.shape)
-        for gram in self.grams:
+        for gram in self._all_rows():
             product += gram.times(columns)
         return product
 
@@ -244,6 +248,8 @@ class Sums:
         exact = self.per_class or len(X) <= FEW_ROWS
         shift = self._cross.prepare(*class_terms(X, index, exact), len(labels))
         additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
+        if self._added_up is not None:
+            additions.append(self._added_up.prepare(X))
 
         with uninterrupted():
             for change in (*additions, shift):
@@ -289,7 +295,7 @@ class Sums:
             with uninterrupted():
                 for change in (*removals, shift):
                     change()
-                self.counts = counts
+                self.counts, self._added_up = counts, None
                 self.remove_classes(vanished)
             return vanished
 
@@ -334,6 +340,7 @@ class Sums:
         nothing, nowhere = np.zeros((0, self.width)), np.zeros(0, dtype=np.intp)
         self.add(nothing, nowhere, join_labels(self.labels, other.labels[fresh]))
         index = np.array([self._position[label] for label in other.labels.tolist()], dtype=np.intp)
+        self._added_up = None
         for there, gram in enumerate(other.grams):
             self.grams[index[there] if self.per_class else 0].merge(gram)
         self._cross.prepare(index, np.array(other.cross_parts), self.n_classes)()
@@ -434,7 +441,7 @@ class Sums:
             grams = [Gram(self.width, recent_apart=True)]
         with uninterrupted():
             self.labels, self.counts, self._position = labels, counts, position
-            self._cross, self.grams = cross, grams
+            self._cross, self.grams, self._added_up = cross, grams, None
 
 
 def _wider(known: np.dtype[Any] | None, new: np.dtype[Any]) -> np.dtype[Any]:
