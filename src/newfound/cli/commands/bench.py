@@ -1,13 +1,12 @@
 """`newfound bench`: how fast a step is on this machine."""
 
 import json
-import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import Console, emit, is_terminal, print_table
+from newfound.cli.console import Console, emit
 from newfound.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
@@ -65,14 +64,10 @@ def _print_busy(found: dict[str, dict[str, float]], talk: Console) -> None:
     from newfound.paper.timing import machine
 
     names = {"quiet": "quiet", "loops": "beside loops", "numpy": "beside numpy"}
-    rows = [
-        (names[kind], f"{each['mean_ms']:.2f}", f"{each['percentile_99_ms']:.2f}")
-        for kind, each in found.items()
-    ]
-    columns = ("a step", "mean, ms", "99 % below, ms")
-    if not is_terminal(sys.stdout):
-        emit("\t".join(columns))
-    print_table(columns, rows, 2)
+    emit(f"  {'a step':<14}{'mean':>11}{'99 % below':>14}")
+    for kind, each in found.items():
+        mean, slow = each["mean_ms"], each["percentile_99_ms"]
+        emit(f"  {names[kind]:<14}{mean:>8.2f} ms{slow:>11.2f} ms")
     slower = max(each["mean_ms"] for each in found.values()) / found["quiet"]["mean_ms"]
     if slower > MUCH_SLOWER:
         advice = "give it a core of its own, or let other programs have fewer"
@@ -98,7 +93,7 @@ def _measure(d: int, T: int, known: int, steps: int, busy: bool, talk: Console) 
     rounds = talk.progress(range(steps), steps, "steps")
     copies, times = time_in_turns(rounds, copy_of_matrix(d), lambda row: step(model, X, y, row))
     mean, slow = float(times.mean()), float(np.percentile(times, 99))
-    result = {
+    result: dict[str, Any] = {
         "features": d,
         "classes": T,
         "known": known,
