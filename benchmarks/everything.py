@@ -26,7 +26,7 @@ from newfound.common.extras import imported_from
 from newfound.paper.timing import machine
 
 HERE = Path(__file__).parent
-OURS = "tab:orange"
+OURS = "black"
 FIGURE = HERE.parent / "docs" / "speed.png"
 QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
     (module.TITLE, module.measure)
@@ -88,7 +88,7 @@ def _draw_peers(measurements: list[Measurement], axis: Any) -> None:
         axis.text(1.12 * x[-1], label_at, name, fontsize=8, va="center")
     shape = next(found.note for found in measurements if "step after" in found.what)
     axis.set(xscale="log", yscale="log", xlabel="examples seen", ylabel="ms")
-    axis.set_title(f"Learn one row and predict one: {shape}", fontsize=10)
+    axis.set_title(f"Learn one row and predict one, median: {shape}", fontsize=10)
     axis.set_xlim(80, 150_000)
 
 
@@ -102,9 +102,10 @@ def _draw_busy(measurements: list[Measurement], axis: Any) -> None:
             if found.what.startswith(start) and found.what.endswith(": mean")
         }
         axis.plot(list(means), list(means.values()), style, color=OURS, ms=5, lw=2, label=kind)
+    axis.set(xlabel="mean step")
     axis.margins(x=0.15)
     axis.set_xticks(range(3), ["quiet", "beside\nloops", "beside\nnumpy"], fontsize=8)
-    axis.set_title("newfound on a busy machine", fontsize=10)
+    axis.set_title("newfound beside busy programs", fontsize=10)
     axis.legend(fontsize=8, frameon=False)
 
 
