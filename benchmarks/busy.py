@@ -5,10 +5,11 @@ which is the yardstick. Both do the same steps, quiet and beside other programs.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Measurement, show_parts
 from benchmarks.worker import worker
-from newfound.paper.busy import busy
+from newfound.paper.busy import busy, cores
 
 TITLE = "Busy: beside programs that keep every core busy"
 QUIET, LOOPS, NUMPY = "quiet", "beside loops", "beside numpy"
@@ -68,6 +69,17 @@ def compare(
             yield Measurement(f"{name}: mean, to quiet", mean / quiet)
 
 
+def others() -> Iterator[Measurement]:
+    """Whether anybody else is at work: then quiet is not quiet, and the rest means little."""
+    with busy("loops", cores() - 1) if cores() > 1 else nullcontext():
+        start, cpu = perf_counter(), process_time()
+        while perf_counter() < start + 1:
+            pass
+        share = (process_time() - cpu) / (perf_counter() - start)
+    what = "share of a core that a program gets, as one of as many as there are cores"
+    yield Measurement(what, share, bar=0.9, more_is_better=True, note="1 where nobody else works")
+
+
 def steps(d: int, T: int, known: int, block: int, bars: dict[str, float]) -> Iterator[Measurement]:
     """A step of either estimator, beside programs of either kind."""
     for kind in ("plain", "choosing"):
@@ -84,7 +96,7 @@ def photos(count: int) -> Iterator[Measurement]:
         jpegs(Path(folder), count)
         found = in_turns((QUIET, NUMPY), 1, "teaching", folder)
         yield from compare(f"teaching {count} photos", found, {"mean": 1.3})
-        found = in_turns((QUIET, NUMPY), 20, "looking", folder)
+        found = in_turns((QUIET, NUMPY), 10, "looking", folder)
         yield from compare("looking at a photo", found, {})
 
 
@@ -102,7 +114,8 @@ def second(d: int, T: int, block: int) -> Iterator[Measurement]:
 
 
 # Rows known at first: among the steps of d = 1280 votes are called for, as there are twice as many.
-PARTS = {
+PARTS: dict[str, Callable[[], Iterator[Measurement]]] = {
+    "others": others,
     "steps": partial(steps, 1280, 51, 600, 150, {"mean": 1.3, "99th percentile": 1.5}),
     "wide": partial(steps, 4096, 28, 900, 40, {"mean": 1.5, "99th percentile": 2.0}),
     "photos": partial(photos, 36),
