@@ -100,14 +100,16 @@ def photos(count: int) -> Iterator[Measurement]:
         yield from compare("looking at a photo", found, {})
 
 
-def second(d: int, T: int, block: int) -> Iterator[Measurement]:
-    """A second newfound that learns all the while, to one alone."""
+def second(d: int, T: int, known: int, n: int) -> Iterator[Measurement]:
+    """A second newfound that learns all the while, to one alone: before and after it."""
     for kind in ("plain", "choosing"):
-        with worker("steps", kind, d, T, 600, 4 * block) as first:
-            alone = first.ask(block)
+        with worker("steps", kind, d, T, known, n) as first:
+            alone = first.ask(n)
+            first.ask("anew")
             with busy("newfound", 1):
-                both = first.ask(2 * block)
-            alone += first.ask(block)
+                both = first.ask(n)
+            first.ask("anew")
+            alone += first.ask(n)
         ratio = float(np.mean(both) / np.mean(alone))
         what = f"{kind} step, d = {d}, T = {T}, beside a second newfound, to one alone"
         yield Measurement(what, ratio, bar=2.2, note=f"mean {1e3 * np.mean(both):.3g} ms")
@@ -119,7 +121,7 @@ PARTS: dict[str, Callable[[], Iterator[Measurement]]] = {
     "steps": partial(steps, 1280, 51, 600, 150, {"mean": 1.3, "99th percentile": 1.5}),
     "wide": partial(steps, 4096, 28, 900, 40, {"mean": 1.5, "99th percentile": 2.0}),
     "photos": partial(photos, 36),
-    "second": partial(second, 1280, 51, 200),
+    "second": partial(second, 1280, 51, 600, 700),
 }
 
 
