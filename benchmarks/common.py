@@ -1,9 +1,12 @@
 """What all benchmarks share: rows, models, and how a measurement is shown."""
 
 import argparse
+import gc
 import json
-from collections.abc import Iterable
+import tracemalloc
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -42,9 +45,27 @@ class Measurement:
 
 def show(title: str, measurements: Iterable[Measurement]) -> None:
     """Print measurements as a table, or, with --json, one line each."""
+    _print(title, measurements, _parser(title).parse_args().json)
+
+
+def show_parts(title: str, parts: Mapping[str, Callable[[], Iterable[Measurement]]]) -> None:
+    """Print measurements in the same way, of those parts that the command line names, or of all."""
+    parser = _parser(title)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; default: all")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - parts.keys():
+        parser.error(f"no such part: {', '.join(unknown)}")
+    chosen = [parts[name] for name in arguments.parts or parts]
+    _print(title, (found for part in chosen for found in part()), arguments.json)
+
+
+def _parser(title: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--json", action="store_true", help="one line of JSON a measurement")
-    as_json = parser.parse_args().json
+    return parser
+
+
+def _print(title: str, measurements: Iterable[Measurement], as_json: bool) -> None:
     if not as_json:
         print(title)
     for found in measurements:
@@ -52,7 +73,8 @@ def show(title: str, measurements: Iterable[Measurement]) -> None:
             print(json.dumps({"question": title, **asdict(found), **machine()}), flush=True)
         else:
             held = f"{found.bar_text:>9} {found.verdict:<4}" if found.bar is not None else " " * 14
-            print(f"  {found.what:<66}{found.value:>10.3g} {found.unit:<6}{held}{found.note}")
+            line = f"  {found.what:<66}{found.value:>10.3g} {found.unit:<6}{held}{found.note}"
+            print(line, flush=True)
 
 
 def rows(n: int, d: int, T: int, seed: int = 0, dtype: Any = np.float64) -> tuple[Floats, Any]:
@@ -73,14 +95,39 @@ def warm(d: int, T: int, n: int, dtype: Any = np.float64, **parameters: Any) -> 
     return model
 
 
-def held_bytes(thing: Any, seen: set[int] | None = None) -> int:
-    """Return the bytes of all arrays that a model holds, each counted once."""
-    seen = set() if seen is None else seen
-    if isinstance(thing, dict | list | tuple):
-        parts = thing.values() if isinstance(thing, dict) else thing
-        return sum(held_bytes(part, seen) for part in parts)
-    is_ours = type(thing).__module__.startswith("newfound") and hasattr(thing, "__dict__")
-    if id(thing) in seen or not (is_ours or isinstance(thing, np.ndarray)):
-        return 0
-    seen.add(id(thing))
-    return held_bytes(vars(thing), seen) if is_ours else thing.nbytes
+def held_bytes(thing: Any) -> int:
+    """Return the bytes of all arrays that can be reached from a thing, each counted once.
+
+    Through attributes, containers, closures, and the frames of generators that wait for their next
+    turn. A view counts as all of the array that it looks into. What this does not see is what lives
+    only within a call: `peak_bytes` does.
+    """
+    queue, seen, total = [thing], set[int](), 0
+    while queue:
+        each = queue.pop()
+        if id(each) in seen or isinstance(each, type | ModuleType | CodeType):
+            continue
+        seen.add(id(each))
+        if isinstance(each, FunctionType):  # not its module, which knows everything
+            queue += [each.__closure__, each.__defaults__, each.__kwdefaults__]
+        elif isinstance(each, np.ndarray):
+            is_view = isinstance(each.base, np.ndarray)
+            queue += [each.base] * is_view
+            total += 0 if is_view else each.nbytes
+        else:
+            queue += gc.get_referents(each)
+    return total
+
+
+def peak_bytes(function: Callable[[], Any]) -> int:
+    """Return the most bytes held at any moment of a call, beside what was held before it.
+
+    All that Python and numpy allocate, also for a moment; not the buffers of BLAS.
+    """
+    gc.collect()
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks import (
     batch,
+    busy,
     choosing,
     footprint,
     growth,
@@ -25,6 +26,7 @@ from newfound.common.extras import imported_from
 from newfound.paper.timing import machine
 
 HERE = Path(__file__).parent
+OURS = "black"
 FIGURE = HERE.parent / "docs" / "speed.png"
 QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
     (module.TITLE, module.measure)
@@ -35,6 +37,7 @@ QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
         single,
         rebalanced,
         selection,
+        busy,
         footprint,
         images,
         peers,
@@ -54,32 +57,56 @@ def table(title: str, measurements: list[Measurement]) -> str:
     return "\n".join([*lines, ""])
 
 
-def draw(measurements: list[Measurement], path: Path) -> None:
-    """Draw time per step against examples seen, ours and the peers'."""
+def draw(peers_found: list[Measurement], busy_found: list[Measurement], path: Path) -> None:
+    """Draw time per step against examples seen, ours and the peers'; and ours on a busy machine."""
     with imported_from("plots"):
         from matplotlib.figure import Figure
 
+    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 1), sharey=True)
+    _draw_peers(peers_found, left)
+    _draw_busy(busy_found, right)
+    for axis in (left, right):
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
+
+
+def _draw_peers(measurements: list[Measurement], axis: Any) -> None:
     lines: dict[str, list[tuple[float, float]]] = {}
     for found in measurements:
         name, _, rest = found.what.partition(": step after ")
         if rest:
             lines.setdefault(name, []).append((float(rest.split()[0]), found.value))
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-    axis: Any = figure.subplots()
     label_at = 0.0
     for name, points in sorted(lines.items(), key=lambda line: line[1][-1][1]):
         x, y = zip(*points, strict=True)
         ours = name == "newfound"
-        axis.plot(x, y, "o-", ms=4, lw=3 if ours else 1.3, zorder=3 if ours else 2)
+        colour = OURS if ours else None
+        axis.plot(x, y, "o-", ms=4, lw=3 if ours else 1.3, zorder=3 if ours else 2, color=colour)
         label_at = max(y[-1], 1.45 * label_at)  # names of lines that meet stand one above the other
         axis.text(1.12 * x[-1], label_at, name, fontsize=8, va="center")
     shape = next(found.note for found in measurements if "step after" in found.what)
     axis.set(xscale="log", yscale="log", xlabel="examples seen", ylabel="ms")
-    axis.set_title(f"Learn one row and predict one: {shape}", fontsize=10)
-    axis.set_xlim(80, 90_000)
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=110)
+    axis.set_title(f"Learn one row and predict one, median: {shape}", fontsize=10)
+    axis.set_xlim(80, 150_000)
+
+
+def _draw_busy(measurements: list[Measurement], axis: Any) -> None:
+    """Draw the mean step, quiet and beside other programs, of either estimator."""
+    for kind, style in (("plain", "o-"), ("choosing", "s--")):
+        start = f"{kind} step, d = 1280, T = 51, "
+        means = {
+            found.what.removeprefix(start).removesuffix(": mean"): found.value
+            for found in measurements
+            if found.what.startswith(start) and found.what.endswith(": mean")
+        }
+        axis.plot(list(means), list(means.values()), style, color=OURS, ms=5, lw=2, label=kind)
+    axis.set(xlabel="mean step")
+    axis.margins(x=0.15)
+    axis.set_xticks(range(3), ["quiet", "beside\nloops", "beside\nnumpy"], fontsize=8)
+    axis.set_title("newfound beside busy programs", fontsize=10)
+    axis.legend(fontsize=8, frameon=False)
 
 
 def main() -> None:
@@ -88,16 +115,14 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, default=FIGURE)
     arguments = parser.parse_args()
     start = perf_counter()
-    parts = []
+    answers: dict[str, list[Measurement]] = {}
     for title, measure in QUESTIONS:
-        measurements = []
         print(title, flush=True)
         for found in measure():
-            measurements.append(found)
+            answers.setdefault(title, []).append(found)
             print(f"  {found.what}: {found.value:.3g} {found.unit} {found.verdict}", flush=True)
-        parts.append(table(title, measurements))
-        if measure is peers.measure:
-            draw(measurements, arguments.figure)
+    draw(answers[peers.TITLE], answers[busy.TITLE], arguments.figure)
+    parts = [table(title, found) for title, found in answers.items()]
     where = ", ".join(f"{name} {value}" for name, value in machine().items())
     seconds = f"{perf_counter() - start:.0f} seconds"
     head = f"# Results\n\nWritten by `make bench` in {seconds}, on: {where}.\n\n"

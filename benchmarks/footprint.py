@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -10,8 +11,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from PIL import Image
 
-from benchmarks.common import Measurement, held_bytes, rows, show, warm
-from newfound import Recogniser
+from benchmarks.common import Measurement, held_bytes, peak_bytes, rows, show, warm
+from newfound import IncrementalRidgeClassifierCV, Recogniser
 from newfound.paper.timing import time_call
 
 TITLE = "Footprint: memory and imports"
@@ -34,6 +35,7 @@ def measure() -> Iterator[Measurement]:
             held_bytes(model) / (8 * d * d),
             bar=2.2,
         )
+    yield from choosing(1280, 51)
     codes = {
         "nothing": "pass",
         "numpy": "import numpy",
@@ -86,6 +88,33 @@ def cold_start() -> Iterator[Measurement]:
     yield Measurement(
         "the same to import numpy, scipy.linalg, onnxruntime", seconds["predict"] / seconds["bare"]
     )
+
+
+def choosing(d: int, T: int) -> Iterator[Measurement]:
+    """What choosing holds: at rest, between the steps of a stream that votes, and at most."""
+    known, n = 6 * d // 10, 14 * d // 10
+    start = 2 * known - 10  # votes are called for when there are twice as many as at first
+    X, y = rows(n, d, T)[0], np.arange(n) % T
+
+    def stream() -> Iterator[IncrementalRidgeClassifierCV]:
+        model = IncrementalRidgeClassifierCV().fit(X[:known], y[:known])
+        model.partial_fit(X[known:start], y[known:start])
+        for i in range(start, n):
+            model.partial_fit(X[i : i + 1], y[i : i + 1]).predict(X[i : i + 1])
+            yield model
+
+    held = [held_bytes(model) for model in stream()]
+    *_, model = stream()
+    model.reconsider()  # nothing is under way
+    model.predict(X[:1])
+    at_rest, sums = held_bytes(model), held_bytes(model.to_state().sums)
+    matrix, name = 8 * d * d, f"in d x d matrices, choosing, d = {d}, T = {T}"
+    note = f"{model.witnesses_[0].nbytes / matrix:.2f} of them witnesses"
+    yield Measurement(f"state {name}: at rest", at_rest / matrix, note=note)
+    yield Measurement(f"state {name}: beside the sums", (at_rest - sums) / matrix)
+    yield Measurement(f"state {name}: between two steps, votes under way", max(held) / matrix)
+    most = peak_bytes(lambda: deque(stream(), maxlen=0))
+    yield Measurement(f"state {name}: at any moment of the stream", most / matrix)
 
 
 if __name__ == "__main__":

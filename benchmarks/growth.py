@@ -33,7 +33,7 @@ def measure() -> Iterator[Measurement]:
         range(count), lambda i: step(few, X_few, y_few, i), lambda i: step(many, X_many, y_many, i)
     )
     yield Measurement(
-        f"step with 1,000 classes to with 28, d = {d}", float(long.mean() / short.mean()), bar=3.0
+        f"step with 1,000 classes to with 28, d = {d}", float(long.mean() / short.mean()), bar=2.5
     )
 
 

@@ -4,17 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import blas, cho_factor, cho_solve
 
 from benchmarks.common import Measurement, rows, show, warm
 from newfound.paper.timing import copy_of_matrix, step, time_in_turns
 
 TITLE = "A step: partial_fit of one row, then predict of one row"
+RUNS = 3  # the worst of which counts, where it is about few steps
 
 
 def measure() -> Iterator[Measurement]:
-    yield from beside_copying(4096, 28, count=300, bar=0.6)
-    yield from beside_copying(1280, 51, count=1000, bar=0.8)
+    yield from beside_copying(4096, 28, count=300, bar=0.35)
+    yield from beside_copying(1280, 51, count=1000, bar=0.7)
     yield against_solving(1280, 51)
     yield from overhead(256, 10)
     yield predict_alone(1280, 51)
@@ -22,13 +24,21 @@ def measure() -> Iterator[Measurement]:
 
 def beside_copying(d: int, T: int, count: int, bar: float) -> Iterator[Measurement]:
     model = warm(d, T, 2 * d)
-    X, y = rows(count, d, T)
-    copies, steps = time_in_turns(range(count), copy_of_matrix(d), lambda i: step(model, X, y, i))
+    X, y = rows(RUNS * count, d, T)
+    copies, steps = time_in_turns(
+        range(RUNS * count), copy_of_matrix(d), lambda i: step(model, X, y, i)
+    )
     name, note = f"d = {d}, T = {T}", f"{1e3 * steps.mean():.2f} ms"
     ratio = float(steps.mean() / copies.mean())
     yield Measurement(f"step, {name}, in copies", ratio, bar=bar, note=note)
-    spread = float(np.percentile(steps, 99) / np.median(steps))
-    yield Measurement(f"step, {name}, 99th percentile to median", spread, bar=4.0)
+    yield spread(name, steps)
+
+
+def spread(name: str, steps: NDArray[np.floating]) -> Measurement:
+    """How much longer the longest steps are than usual ones, in the worst of the runs."""
+    runs = np.split(steps, RUNS)
+    worst = max(float(np.percentile(run, 99) / np.median(run)) for run in runs)
+    return Measurement(f"step, {name}, 99th percentile to median, worst of {RUNS}", worst, bar=4.0)
 
 
 def against_solving(d: int, T: int, count: int = 60) -> Measurement:
@@ -56,7 +66,7 @@ def against_solving(d: int, T: int, count: int = 60) -> Measurement:
     )
 
 
-def overhead(d: int, T: int, count: int = 4000) -> Iterator[Measurement]:
+def overhead(d: int, T: int, count: int = RUNS * 4000) -> Iterator[Measurement]:
     """Time over the bare BLAS calls that a step makes."""
     model = warm(d, T, 2 * d)
     X, y = rows(count, d, T)
@@ -80,8 +90,7 @@ def overhead(d: int, T: int, count: int = 4000) -> Iterator[Measurement]:
     over = 1e6 * (steps.mean() - bares.mean())
     note = f"{1e6 * steps.mean():.0f} µs in all"
     yield Measurement(f"step, d = {d}, T = {T}, over its BLAS calls", over, "µs", 250.0, note=note)
-    spread = float(np.percentile(steps, 99) / np.median(steps))
-    yield Measurement(f"step, d = {d}, T = {T}, 99th percentile to median", spread, bar=4.0)
+    yield spread(f"d = {d}, T = {T}", steps)
 
 
 def predict_alone(d: int, T: int, count: int = 2000) -> Measurement:

@@ -1,4 +1,7 @@
-"""What benchmarks say about our rivals is true of them."""
+"""What benchmarks say, of our rivals and of memory, is true."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,3 +45,68 @@ def test_a_stream_is_taught_row_by_row() -> None:
         answers = model.predict(stream.X_test)
         assert moment.chosen == pytest.approx(choosing.per_class(answers, stream.y_test))
         assert moment.hindsight >= moment.fixed
+
+
+class Holder:
+    """Holds what it is given."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+
+def in_a_generator(array: Any) -> Iterator[None]:
+    def inner() -> Iterator[None]:
+        held = array + 1
+        yield
+        held.sum()
+
+    yield from inner()
+
+
+def started(waiting: Iterator[None]) -> Iterator[None]:
+    next(waiting)
+    return waiting
+
+
+@pytest.mark.parametrize(
+    ("hold", "arrays"),
+    [
+        (lambda array: [array, {"it": array}, (array,)], 1),
+        (lambda array: array[:3], 1),
+        (lambda array: [array[:3], array[5:]], 1),
+        (lambda array: lambda: array, 1),
+        (lambda array: Holder(array).__init__, 1),  # type: ignore[misc]
+        (lambda array: started(in_a_generator(array)), 2),
+        (lambda array: [array, array.copy()], 2),
+        (lambda array: np, 0),
+    ],
+)
+def test_all_arrays_that_are_held_are_counted_once(hold: Callable[[Any], Any], arrays: int) -> None:
+    from benchmarks.common import held_bytes
+
+    array = np.zeros(1000)
+    assert held_bytes(Holder(hold(array))) == arrays * array.nbytes
+
+
+def test_the_most_that_is_held_is_noticed_if_only_for_a_moment() -> None:
+    from benchmarks.common import peak_bytes
+
+    def call() -> None:
+        np.zeros(100_000)
+        np.zeros(50_000)
+
+    assert 800_000 <= peak_bytes(call) < 810_000
+
+
+@pytest.mark.slow
+def test_workers_measure_what_they_are_asked_for_and_begin_anew() -> None:
+    from benchmarks.worker import worker
+
+    with worker("steps", "plain", 8, 2, 20, 5, blas_threads=1) as one:
+        assert len(one.ask(3)) == 3
+        with pytest.raises(RuntimeError, match="ended"):
+            one.ask(3)  # there are but five rows
+    with worker("steps", "choosing", 8, 2, 20, 5) as one:
+        for _ in range(2):
+            assert one.ask("anew") == []
+            assert all(seconds > 0 for seconds in one.ask(5))

@@ -1,12 +1,19 @@
 """`newfound bench`: how fast a step is on this machine."""
 
 import json
-from typing import Annotated, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from newfound.cli.console import Console, emit
 from newfound.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from newfound.paper.timing import Turn
+
+# As many programs more as there are cores take half of the time, which is their share.
+MUCH_SLOWER = 4.0
 
 
 def bench(
@@ -16,6 +23,9 @@ def bench(
         int, typer.Option("-n", "--known", min=1, help="Rows learned before the first step.")
     ] = 5000,
     steps: Annotated[int, typer.Option(min=10, help="Steps to time.")] = 300,
+    busy: Annotated[
+        bool, typer.Option("--busy", help="Time steps also beside programs that use all cores.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -24,12 +34,15 @@ def bench(
     \b
     newfound bench
     newfound bench --features 4096 --n-classes 28 --known 10000
+    newfound bench --busy
 
     The command prints how many steps this machine does in a second, how long a step takes beside
     copying a d x d matrix, and whether it can follow a camera at 30 frames per second. Rows are
-    random.
+    random. With --busy it starts other programs, one for each core, and prints a table of steps
+    beside them: programs that count, and programs that multiply matrices with numpy.
     """
-    result = _measure(features, n_classes, known, steps, Console(quiet))
+    talk = Console(quiet)
+    result = _measure(features, n_classes, known, steps, busy, talk)
     if as_json:
         emit(json.dumps(result))
         return
@@ -42,9 +55,28 @@ def bench(
     )
     emit(f"  {result['copies']:.2f} times copying a d x d matrix")
     emit(f"  a camera at 30 frames per second can be followed: {follows}")
+    if busy:
+        _print_busy(result["busy"], talk)
 
 
-def _measure(d: int, T: int, known: int, steps: int, talk: Console) -> dict[str, Any]:
+def _print_busy(found: dict[str, dict[str, float]], talk: Console) -> None:
+    """Print what a step takes beside other programs, and what to do if that is much more."""
+    from newfound.paper.timing import machine
+
+    names = {"quiet": "quiet", "loops": "beside loops", "numpy": "beside numpy"}
+    emit(f"  {'a step':<14}{'mean':>11}{'99 % below':>14}")
+    for kind, each in found.items():
+        mean, slow = each["mean_ms"], each["percentile_99_ms"]
+        emit(f"  {names[kind]:<14}{mean:>8.2f} ms{slow:>11.2f} ms")
+    slower = max(each["mean_ms"] for each in found.values()) / found["quiet"]["mean_ms"]
+    if slower > MUCH_SLOWER:
+        advice = "give it a core of its own, or let other programs have fewer"
+        if machine()["threads"] > 1:
+            advice = f"set OPENBLAS_NUM_THREADS=1 before it starts, or {advice}"
+        talk.info(f"A step takes {slower:.0f} times as long beside other programs: {advice}.")
+
+
+def _measure(d: int, T: int, known: int, steps: int, busy: bool, talk: Console) -> dict[str, Any]:
     import numpy as np
 
     from newfound.estimators.classifier import IncrementalRidgeClassifier
@@ -61,7 +93,7 @@ def _measure(d: int, T: int, known: int, steps: int, talk: Console) -> dict[str,
     rounds = talk.progress(range(steps), steps, "steps")
     copies, times = time_in_turns(rounds, copy_of_matrix(d), lambda row: step(model, X, y, row))
     mean, slow = float(times.mean()), float(np.percentile(times, 99))
-    return {
+    result: dict[str, Any] = {
         "features": d,
         "classes": T,
         "known": known,
@@ -71,3 +103,23 @@ def _measure(d: int, T: int, known: int, steps: int, talk: Console) -> dict[str,
         "copies": mean / float(copies.mean()),
         "follows_30_frames": slow < 1 / 30,
     }
+    if busy:
+        result["busy"] = _beside_others(lambda row: step(model, X, y, row), steps, talk)
+    return result
+
+
+def _beside_others(turn: "Turn", steps: int, talk: Console) -> dict[str, dict[str, float]]:
+    """Return mean and 99th percentile of fewer steps, quiet and beside programs of each kind."""
+    import numpy as np
+
+    from newfound.paper.busy import busy
+    from newfound.paper.timing import time_in_turns
+
+    found, fewer = {}, max(10, steps // 3)
+    for kind in ("quiet", "loops", "numpy"):
+        with nullcontext() if kind == "quiet" else busy(kind):
+            rounds = talk.progress(range(fewer), fewer, f"steps, {kind}")
+            (times,) = time_in_turns(rounds, turn)
+        slow = float(np.percentile(times, 99))
+        found[kind] = {"mean_ms": 1e3 * float(times.mean()), "percentile_99_ms": 1e3 * slow}
+    return found
