@@ -13,9 +13,28 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ContextDecorator, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
+
+
+class _Library(NamedTuple):
+    """How to ask a BLAS library for its number of threads, and how to set it."""
+
+    get: Callable[[], int | None]
+    set: Callable[[int], Any]
+
+    @classmethod
+    def of(cls, controller: Any) -> "_Library":
+        """Return it for a library that threadpoolctl has found."""
+        # threadpoolctl looks functions up by name at every call, which takes longer than they do.
+        for prefix in ("scipy_openblas_", "openblas_"):
+            for suffix in ("", "64_", "_64"):
+                names = (f"{prefix}{what}_num_threads{suffix}" for what in ("get", "set"))
+                get, put = (getattr(controller.dynlib, name, None) for name in names)
+                if get is not None and put is not None:
+                    return cls(get, put)
+        return cls(controller.get_num_threads, controller.set_num_threads)
 
 
 class OneThread(ContextDecorator):
@@ -39,7 +58,7 @@ class OneThread(ContextDecorator):
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._users = 0
-        self._libraries: list[Any] = []
+        self._libraries: list[_Library] = []
         self._limits: list[int] = []
 
     @property
@@ -62,15 +81,16 @@ class OneThread(ContextDecorator):
 
     def find_libraries(self) -> None:
         """Find the libraries of numpy and scipy, once these are imported; it takes a while."""
-        self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        found = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._libraries = [_Library.of(controller) for controller in found]
 
     def _current(self) -> list[int]:
-        return [library.get_num_threads() or 1 for library in self._libraries]
+        return [library.get() or 1 for library in self._libraries]
 
     def _set(self, limits: list[int], limit: int | None = None) -> None:
         for library, before in zip(self._libraries, limits, strict=True):
-            if before > 1 and (limit or library.get_num_threads() == 1):
-                library.set_num_threads(limit or before)
+            if before > 1 and (limit or library.get() == 1):
+                library.set(limit or before)
 
     def begin_anew(self) -> None:
         """In a child of a fork, leave in the name of threads that are not there."""
