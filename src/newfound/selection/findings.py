@@ -138,7 +138,7 @@ def vote(panel: Panel, settings: SelectionSettings, penalty: float) -> Stages[Fl
     rare, shape (2, M, A).
     """
     recodings = np.array(settings.recodings)
-    factor = yield from panel.snapshot.factor_in_stages(penalty)
+    factor = yield from panel.snapshot.factor_in_stages(penalty, panel.room)
     basis, real = (yield from panel.basis_in_stages(factor)), list[Floats]()
 
     def vote_on_reality() -> None:

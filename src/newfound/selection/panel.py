@@ -28,6 +28,8 @@ SCENES = 4
 COLUMNS = 64
 # How many operations of BLAS take as long as one of numpy's on every entry.
 ENTRY = 100.0
+# And as long as the first touch of one that is new in memory.
+NEW_ENTRY = 1000.0
 
 Mask = NDArray[np.bool_]
 
@@ -157,12 +159,29 @@ class Panel:
             vectors.append(rows.mean(axis=0))
         return np.array(vectors)
 
+    # The same room is used for every penalty: memory that is new takes long to come.
+    @cached_property
+    def room(self) -> Floats:
+        """Room for a factor, shape (r, r)."""
+        return np.empty_like(self.snapshot.matrix)
+
+    @cached_property
+    def _half(self) -> Floats:
+        """Room for what a factor maps to voters and vectors, shape (r, V + q), Fortran order."""
+        size = len(self.of_class) + len(self.classes) + 1 + len(self.few)
+        return np.empty((len(self.snapshot.matrix), size), order="F")
+
     def gather(self) -> list[Task]:
-        """Return what has rows at hand for all that follows."""
+        """Return what has rows and room at hand for all that follows."""
         entries = ENTRY * len(self.snapshot.mean)
-        return [
-            Task(entries * len(self.of_class), partial(getattr, self, "voters")),
-            Task(entries * 4 * len(self.few), partial(getattr, self, "vectors")),
+        rows = [
+            Task(2 * entries * len(self.of_class), partial(getattr, self, "voters")),
+            Task(8 * entries * len(self.few), partial(getattr, self, "vectors")),
+        ]
+        return rows + [
+            Task(NEW_ENTRY * part.size, partial(part.fill, 0.0))
+            for room in (self.room, self._half)
+            for part in np.split(room, range(COLUMNS, room.shape[1], COLUMNS), axis=1)
         ]
 
     def basis(self, factor: Floats) -> Basis:
@@ -172,7 +191,7 @@ class Panel:
     def basis_in_stages(self, factor: Floats) -> Stages[Basis]:
         """Do what `basis` does."""
         r, V, q = len(factor), len(self.voters), len(self.vectors)
-        half = np.empty((r, V + q), order="F")
+        half = self._half
 
         def begin() -> None:
             half[:, :V], half[:, V:] = self.voters.reshape(V, r).T, self.vectors.T

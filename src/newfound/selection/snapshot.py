@@ -14,8 +14,10 @@ from newfound.sums.blas import diagonal_of, second_moment
 
 # Rows that are worked on at a time.
 BLOCK = 32
+# Columns that are copied at a time.
+STRIP_COLUMNS = 256
 # How many operations of BLAS take as long as copying an entry.
-ENTRY = 30.0
+ENTRY = 100.0
 
 
 class Space(NamedTuple):
@@ -64,21 +66,22 @@ class Snapshot(NamedTuple):
 
     def factor(self, penalty: float) -> Floats:
         """Return the lower Cholesky factor of the matrix plus penalty, shape (r, r)."""
-        return at_once(self.factor_in_stages(penalty))
+        return at_once(self.factor_in_stages(penalty, np.empty_like(self.matrix)))
 
-    def factor_in_stages(self, penalty: float) -> Stages[Floats]:
-        """Do what `factor` does."""
-        factor = np.empty_like(self.matrix)
+    def factor_in_stages(self, penalty: float, room: Floats) -> Stages[Floats]:
+        """Do what `factor` does, in a matrix (r, r) that is there already."""
+        r = len(room)
 
-        def begin() -> None:
-            factor[:] = self.matrix
-            diagonal_of(factor)[:] += penalty
+        def begin(strip: slice) -> None:
+            room[:, strip] = self.matrix[:, strip]
+            diagonal_of(room)[strip] += penalty
 
-        yield [Task(ENTRY * self.matrix.size, begin)]
-        if not (yield from factorise_in_stages(factor)):
-            begin()
-            return factorise(factor)
-        return factor
+        strips = [slice(left, left + STRIP_COLUMNS) for left in range(0, r, STRIP_COLUMNS)]
+        yield [Task(ENTRY * r * STRIP_COLUMNS, partial(begin, strip)) for strip in strips]
+        if not (yield from factorise_in_stages(room)):
+            begin(slice(None))
+            return factorise(room)
+        return room
 
 
 def snapshot_in_stages(solver: Solver, witnesses: Witnesses) -> Stages[Snapshot]:

@@ -63,7 +63,8 @@ class Carried:
         cls, width: int, penalty: float, fit_intercept: bool, *, single: bool
     ) -> "Carried":
         """Return what follows from no rows at all, in float32 if that will do."""
-        inverse = inverse_in(identity_over(penalty, width), 0.0, single=single)
+        identity = identity_over(penalty, np.empty((width, width), order="F"))
+        inverse = inverse_in(identity, 0.0, single=single)
         return cls(inverse, np.zeros((width, 0)), np.zeros(0), np.zeros(width), 0, fit_intercept)
 
     @property
@@ -153,11 +154,11 @@ class Carried:
         return float(max(1.0, factor.diagonal().max() ** 2, factor.diagonal().min() ** -2))
 
 
-def identity_over(penalty: float, width: int) -> Floats:
-    """Return the identity divided by `penalty`, in Fortran order."""
-    matrix = np.zeros((width, width), order="F")
-    diagonal_of(matrix)[:] = 1 / penalty
-    return matrix
+def identity_over(penalty: float, room: Floats) -> Floats:
+    """Overwrite a square matrix with the identity divided by `penalty`; return it."""
+    room[:] = 0.0
+    diagonal_of(room)[:] = 1 / penalty
+    return room
 
 
 def inverse_in(matrix: Floats, squares: Floats | float, *, single: bool) -> Inverse:
@@ -208,7 +209,7 @@ def carried_from_rows_in_stages(
     rows : ndarray of shape (n, d)
         All rows there are.
     equations : Equations
-        Their sums; the gram is not needed.
+        Their sums; the gram is only room to work in.
     penalty, fit_intercept, single
         As above.
 
@@ -219,7 +220,7 @@ def carried_from_rows_in_stages(
     """
     cross, masses, (n, d) = equations.cross, equations.masses, rows.shape
     mean, targets = cross.sum(axis=1) / n * fit_intercept, masses / n * fit_intercept
-    inverse, is_safe = Inverse(identity_over(penalty, d), np.float64), [True]
+    inverse, is_safe = Inverse(identity_over(penalty, equations.gram), np.float64), [True]
 
     def add(some: Floats) -> None:
         is_safe[0] = is_safe[0] and inverse.change(some - mean, 1) is not None

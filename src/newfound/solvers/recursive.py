@@ -39,7 +39,8 @@ class RecursiveSolver:
 
     # _carried: belongs to the same rows as the sums do, except inside `learn` and `forget`. None:
     #     all is to be rebuilt.
-    # _next: what is to be carried one day, if that is known. It learns all rows that `_carried`
+    # _foreseen: a penalty that is to be used one day, if it is known.
+    # _next: what is to be carried then, or for the same penalty. It learns all rows that `_carried`
     #     does.
     # _watch: says when what is carried is no longer good enough.
     # _single_failed: whether float32 has drifted too far, so that all is carried in float64.
@@ -50,6 +51,7 @@ class RecursiveSolver:
         self.fit_intercept = fit_intercept
         self.rebuilds = 0
         self._carried: Carried | None = None
+        self._foreseen: float | None = None
         self._next: Renewal | None = None
         self._watch = Watch(sums.width, LIMITS[np.dtype(np.float64)])
         self._single_failed = False
@@ -134,17 +136,11 @@ class RecursiveSolver:
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
-        self._carried = self._next = None
+        self._carried = self._next = self._foreseen = None
 
     def foresee(self, penalty: float) -> None:
-        """Begin to derive all for another penalty, a piece with every row that comes."""
-        if penalty == self.penalty or self._carried is None:
-            self._next = None
-        elif self._next is None or self._next.penalty != penalty:
-            try:
-                self._next = self._renewal(penalty)
-            except MemoryError:
-                self._next = None
+        """Derive all for another penalty, a piece with every row that comes from now on."""
+        self._foreseen = penalty
 
     @one_thread
     def use(self, penalty: float) -> None:
@@ -156,12 +152,15 @@ class RecursiveSolver:
             self._take_over(coming)
 
     def _renew(self, X: Rows, index: Index, size: int) -> None:
-        """Go on with what is to be carried one day, if there is anything."""
-        if self._next is not None:
-            try:
+        """Begin or go on with what is to be carried one day, if there is anything."""
+        foreseen = self._foreseen
+        try:
+            if foreseen is not None and (self._next is None or self._next.penalty != foreseen):
+                self._next = self._renewal(foreseen) if foreseen != self.penalty else None
+            if self._next is not None:
                 self._next.learn(X, index, size)
-            except MemoryError:  # it can be derived at once, when there is more
-                self._next = None
+        except MemoryError:  # it can be derived at once, when there is more
+            self._next = self._foreseen = None
 
     def _take_over(self, renewal: Renewal) -> None:
         carried = renewal.finish()
@@ -233,7 +232,7 @@ class RecursiveSolver:
 
     def _carry(self, carried: Carried) -> None:
         """Take over what was derived from the sums as they are."""
-        self._carried, self._next = carried, None
+        self._carried, self._next, self._foreseen = carried, None, None
         self.rebuilds += 1
         self._watch.restart(carried.inverse.limits)
         self._watch.floor = self.drift()

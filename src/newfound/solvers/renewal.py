@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from newfound.common.arrays import Index, Rows
+from newfound.common.arrays import Floats, Index, Rows
 from newfound.common.pieces import Pieces, Stages
 from newfound.solvers.carried import Carried, carried_from_rows_in_stages, carried_in_stages
 from newfound.solvers.cholesky import Equations
@@ -12,20 +12,26 @@ from newfound.sums.sums import Sums
 
 # Operations of a piece, in d^2: a few dozen times what a step takes.
 PIECE = 128
+# In how many parts memory for a matrix is touched for the first time.
+NEW_PARTS = 8
 # Rows that came meanwhile which are learned in one piece.
 CATCH_UP = 32
 
 
 def derived_in_stages(
-    sums: Sums, penalty: float, fit_intercept: bool, *, single: bool
+    sums: Sums, penalty: float, fit_intercept: bool, *, single: bool, room: Floats | None = None
 ) -> Stages[Carried | None]:
-    """Derive everything from the sums as they are now; None, if rounding stands against it."""
+    """Derive everything from the sums as they are now; None, if rounding stands against it.
+
+    A matrix (d, d) in Fortran order may be given as room to work in.
+    """
     masses, options = sums.counts.astype(np.float64), (penalty, fit_intercept)
     rows = sums.held_rows if 3 * sums.total <= sums.width else None
+    room = np.empty((sums.width, sums.width), order="F") if room is None else room
     if rows is not None:
-        equations = Equations(np.zeros((0, 0)), sums.cross.copy(), masses)
-        return carried_from_rows_in_stages(rows, equations, *options, single=single)
-    equations = Equations(sums.gram, sums.cross.copy(), masses)
+        equations = Equations(room, sums.cross.copy(), masses)
+        return carried_from_rows_in_stages(rows.copy(), equations, *options, single=single)
+    equations = Equations(sums.gram_in(room), sums.cross.copy(), masses)
     return carried_in_stages(equations, *options, single=single)
 
 
@@ -33,14 +39,14 @@ def pieces_of_renewal(width: int, total: int, classes: int) -> int:
     """Return how many pieces it takes, and a few more, to derive everything from so many rows.
 
     >>> pieces_of_renewal(1280, 10, 5), pieces_of_renewal(1280, 100, 5)
-    (0, 7)
+    (0, 15)
     >>> pieces_of_renewal(1280, 8000, 51)
-    15
+    23
     """
     if total <= block_rows(width):  # so few that it may as well be done at once
         return 0
-    held = raw_rows(width)
-    return 4 + (total // CATCH_UP if total + CATCH_UP <= held else (width + 4 * classes) // PIECE)
+    from_rows, from_sums = total // CATCH_UP, (width + 4 * classes) // PIECE
+    return NEW_PARTS + 4 + (from_rows if total + CATCH_UP <= raw_rows(width) else from_sums)
 
 
 class Renewal:
@@ -58,46 +64,71 @@ class Renewal:
     --------
     >>> sums = Sums.of([[0.0], [1.0]], ["cup", "mug"])
     >>> renewal = Renewal(sums, penalty=2.0, fit_intercept=False, single=False)
-    >>> renewal.learn(np.array([[3.0]]), np.array([1]), size=2)
+    >>> more = np.array([[3.0]]), np.array([1])
+    >>> renewal.learn(*more, size=2)
+    >>> sums.add(*more, sums.labels)
     >>> carried = renewal.finish()
     >>> carried.total, carried.weights.round(3)
     (3, array([[0.   , 0.333]]))
     """
 
     # stiffest: the most extreme pivot of what was learned meanwhile.
+    # _sums, _options: what everything is to be derived from, and for what.
+    # _room: to work in. _new: parts of it that were never touched: new memory is slow to come.
+    # _pieces: of deriving everything. None: the sums have not been copied yet.
     # _rows: those to be learned, with their classes, and how many classes there are then.
     # _carried: once it is made. None before; and for good, if it cannot be made.
 
     def __init__(self, sums: Sums, penalty: float, fit_intercept: bool, *, single: bool) -> None:
         self.penalty = penalty
         self.stiffest = 1.0
-        stages = derived_in_stages(sums, penalty, fit_intercept, single=single)
-        self._pieces = Pieces(stages, float(PIECE * sums.width**2))
+        self._sums, self._options = sums, (penalty, fit_intercept, single)
+        self._room = np.empty((sums.width, sums.width), order="F")
+        self._new = np.array_split(self._room, NEW_PARTS, axis=1)
+        self._pieces: Pieces[Carried | None] | None = None
         self._rows: list[tuple[Rows, Index, int]] = []
         self._carried: Carried | None = None
 
     @property
     def is_done(self) -> bool:
         """Whether it knows all rows that came, or never will."""
-        return self._pieces.is_done and (self._carried is None or not self._rows)
+        is_made = self._pieces is not None and self._pieces.is_done
+        return is_made and (self._carried is None or not self._rows)
 
     def learn(self, X: Rows, index: Index, size: int) -> None:
-        """Take note of rows `X` (m, d) of classes `index` (m,), of `size` in all; go on a piece."""
+        """Go on a piece, before rows `X` (m, d) of classes `index` (m,) are part of the sums.
+
+        There are `size` classes in all then.
+        """
+        if self._new:
+            self._new.pop().fill(0.0)
+            return
+        if self._pieces is None:
+            self._begin()
+        else:
+            self._step(self._pieces)
         self._rows.append((X.copy(), index, size))
-        self._step()
+
+    def _begin(self) -> Pieces[Carried | None]:
+        penalty, fit_intercept, single = self._options
+        options = (self._sums, penalty, fit_intercept)
+        stages = derived_in_stages(*options, single=single, room=self._room)
+        self._pieces = Pieces(stages, float(PIECE * self._sums.width**2))
+        return self._pieces
 
     def finish(self) -> Carried | None:
         """Do all that is left; return what is to be carried, or None if it cannot be made."""
-        if not self._pieces.is_done:
-            self._carried = self._pieces.finish()
+        pieces = self._pieces or self._begin()
+        if not pieces.is_done:
+            self._carried = pieces.finish()
         while not self.is_done:
-            self._step()
+            self._step(pieces)
         return self._carried
 
-    def _step(self) -> None:
-        if not self._pieces.is_done:
-            self._pieces.step()
-            self._carried = self._pieces.result
+    def _step(self, pieces: Pieces[Carried | None]) -> None:
+        if not pieces.is_done:
+            pieces.step()
+            self._carried = pieces.result
         elif self._carried is not None:
             self._catch_up(self._carried)
 

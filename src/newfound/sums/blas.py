@@ -12,7 +12,7 @@ from newfound.sums.gradual import add_squares
 
 # Entries of a matrix that stays in the cache of one core.
 SMALL = 2**18
-# Rows converted to float64 at a time when a large batch has another type.
+# Rows of a large batch that are added at a time.
 CHUNK_ROWS = 4096
 # Rows that are multiplied in one task.
 SOME_ROWS = 1024
@@ -120,12 +120,11 @@ def add_products(
     `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
     """
     room = room_for(X) if room is None else room
-    if not len(room):
-        add_squares(target, X, scale, lower=lower)
-        return
-    for start in range(0, len(X), len(room)):
-        chunk = room[: len(X) - start]
-        chunk[:] = X[start : start + len(chunk)]
+    for start in range(0, len(X), CHUNK_ROWS):  # which stay in a cache while all strips are made
+        chunk = X[start : start + CHUNK_ROWS]
+        if len(room):
+            room[: len(chunk)] = chunk
+            chunk = room[: len(chunk)]
         add_squares(target, chunk, scale, lower=lower)
 
 

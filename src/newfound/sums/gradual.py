@@ -11,7 +11,7 @@ from newfound.sums.tiles import Part, add_product, add_square
 # Into how many strips a change is cut, and how many columns they have on average at least: narrower
 # ones take much longer together than the whole, which is soon done in matrices of few columns.
 STRIPS, WIDE = 16, 512
-# Rows up to which that holds; of more, narrow strips are as fast as wide ones.
+# Rows up to which that holds; of more, strips of half the width are as fast.
 FEW = 128
 
 
@@ -57,7 +57,7 @@ def add_squares(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
     """Overwrite a triangle of `target` (d, d) with `target + scale rows' rows`, on all threads."""
     width = len(target)
     # As many strips for one thread as for many, so that they all come to the same result.
-    number = number_of_strips(width) if len(rows) <= FEW else max(1, min(64, width // 64))
+    number = number_of_strips(width) if len(rows) <= FEW else max(1, min(STRIPS, 2 * width // WIDE))
     spread(
         [
             partial(add_strip, target, rows, scale, strip, lower=lower)

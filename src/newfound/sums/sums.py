@@ -152,6 +152,11 @@ class Sums:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
         return total_gram(self._all_rows(), self.width)
 
+    @one_thread
+    def gram_in(self, room: Floats) -> Floats:
+        """Overwrite a matrix (d, d) in Fortran order with X'X, in its lower triangle; return it."""
+        return total_gram(self._all_rows(), self.width, room)
+
     def _all_rows(self) -> list[Gram]:
         """Return Grams whose sum is X'X, as few as there are at hand."""
         if not self.per_class or self.total <= raw_rows(self.width):
