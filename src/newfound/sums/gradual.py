@@ -10,8 +10,8 @@ from newfound.sums.tiles import Part, add_product, add_square
 
 # Into how many strips a change is cut, and how many columns they have on average at least: narrower
 # ones take much longer together than the whole, which is soon done in matrices of few columns.
-STRIPS, WIDE = 16, 512
-# Rows up to which that holds; of more, strips of half the width are as fast.
+STRIPS, WIDE = 16, 768
+# Rows up to which that holds; of more, strips of a third of the width are as fast.
 FEW = 128
 
 
@@ -30,7 +30,7 @@ def number_of_strips(width: int) -> int:
     """Return into how many strips a change by a few rows is cut.
 
     >>> number_of_strips(100), number_of_strips(1280), number_of_strips(4096)
-    (1, 2, 8)
+    (1, 1, 5)
     """
     return max(1, min(STRIPS, width // WIDE))
 
@@ -57,7 +57,7 @@ def add_squares(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
     """Overwrite a triangle of `target` (d, d) with `target + scale rows' rows`, on all threads."""
     width = len(target)
     # As many strips for one thread as for many, so that they all come to the same result.
-    number = number_of_strips(width) if len(rows) <= FEW else max(1, min(STRIPS, 2 * width // WIDE))
+    number = number_of_strips(width) if len(rows) <= FEW else max(1, min(STRIPS, 3 * width // WIDE))
     spread(
         [
             partial(add_strip, target, rows, scale, strip, lower=lower)
