@@ -103,11 +103,12 @@ class Renewal:
         if self._new:
             self._new.pop().fill(0.0)
             return
-        if self._pieces is None:
+        before = self._pieces
+        if before is None:
             self._begin()
-        else:
-            self._step(self._pieces)
         self._rows.append((X.copy(), index, size))
+        if before is not None:
+            self._step(before)
 
     def _begin(self) -> Pieces[Carried | None]:
         penalty, fit_intercept, single = self._options

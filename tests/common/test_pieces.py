@@ -1,0 +1,61 @@
+"""Work in pieces: as many of them however it is done, and each task once, in its turn."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newfound.common.pieces import Pieces, Stages, Task, at_once
+
+COSTS = st.lists(st.lists(st.floats(0, 5), max_size=6), max_size=6)
+
+
+def work(costs: list[list[float]], done: list[tuple[int, int]]) -> Stages[str]:
+    def task(stage: int, place: int) -> Any:
+        def run() -> None:
+            assert not any(earlier > stage for earlier, _ in done)
+            done.append((stage, place))
+
+        return run
+
+    for stage, row in enumerate(costs):
+        yield [Task(cost, task(stage, place)) for place, cost in enumerate(row)]
+        assert len(done) == sum(map(len, costs[: stage + 1]))  # all are done before it goes on
+    return "found"
+
+
+@given(COSTS, st.integers(0, 40))
+def test_the_number_of_pieces_depends_on_the_work_alone(
+    costs: list[list[float]], steps: int
+) -> None:
+    done: list[tuple[int, int]] = []
+    stepwise, mixed, whole = (Pieces(work(costs, each), 3.0) for each in (done, [], []))
+    while not stepwise.is_done:
+        before = stepwise.number
+        stepwise.step()
+        assert stepwise.number == before + 1
+    for _ in range(steps):
+        if not mixed.is_done:
+            mixed.step()
+    assert mixed.finish() == whole.finish() == stepwise.result == "found"
+    assert mixed.number == whole.number == stepwise.number
+    assert sorted(done) == [(i, j) for i, row in enumerate(costs) for j in range(len(row))]
+
+
+@given(COSTS)
+def test_a_piece_is_no_larger_than_it_should_be_but_for_its_last_task(
+    costs: list[list[float]],
+) -> None:
+    done: list[tuple[int, int]] = []
+    pieces = Pieces(work(costs, done), 3.0)
+    while not pieces.is_done:
+        before = len(done)
+        pieces.step()
+        spent = [costs[stage][place] for stage, place in done[before:]]
+        assert sum(spent[:-1]) < 3.0
+
+
+def test_all_of_it_can_be_done_at_once() -> None:
+    done: list[tuple[int, int]] = []
+    assert at_once(work([[1.0, 1.0], [2.0]], done)) == "found"
+    assert len(done) == 3

@@ -1,0 +1,134 @@
+"""Whose threads compute: limits are kept and given back, tasks are done once, nobody waits."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from newfound import IncrementalRidgeClassifier
+from newfound.common.threads import alone, one_thread, spread
+
+
+def limits() -> list[int]:
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture
+def two() -> Iterator[None]:
+    """Let BLAS have two threads, on whatever machine."""
+    with threadpool_limits(2, user_api="blas"):
+        yield
+
+
+def test_blas_has_one_thread_inside_and_what_it_had_outside(two: None) -> None:
+    assert set(limits()) == {2}
+    with one_thread:
+        assert set(limits()) == {1}
+        with one_thread:
+            assert one_thread.allowed == 2
+        assert set(limits()) == {1}
+    assert set(limits()) == {2}
+
+
+def test_an_exception_gives_the_limits_back(two: None) -> None:
+    with pytest.raises(KeyError), one_thread:
+        raise KeyError
+    assert set(limits()) == {2}
+
+
+def test_the_users_limit_is_respected_and_kept() -> None:
+    with threadpool_limits(1, user_api="blas"):
+        with one_thread:
+            assert one_thread.allowed == 1
+        assert set(limits()) == {1}
+
+
+def test_what_others_set_meanwhile_stays(two: None) -> None:
+    inside = ExitStack()
+    inside.enter_context(one_thread)
+    theirs = threadpool_limits(3, user_api="blas")
+    inside.close()
+    assert set(limits()) == {3}
+    theirs.restore_original_limits()
+
+
+def test_the_last_thread_to_leave_gives_the_limits_back(two: None) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with one_thread:
+            entered.set()
+            leave.wait()
+
+    other = threading.Thread(target=stay)
+    with one_thread:
+        other.start()
+        entered.wait()
+    assert set(limits()) == {1}
+    leave.set()
+    other.join()
+    assert set(limits()) == {2}
+
+
+def test_tasks_are_done_side_by_side_and_once_each(two: None) -> None:
+    both = threading.Barrier(2)  # which one thread alone would wait at for ever
+    done: list[int] = []
+    spread([both.wait, both.wait, *(lambda i=i: done.append(i) for i in range(50))])
+    assert sorted(done) == list(range(50))
+    assert set(limits()) == {2}
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_alone_or_limited_all_tasks_are_done_by_the_caller(limit: int) -> None:
+    by: list[int] = []
+    with threadpool_limits(limit, user_api="blas"), ExitStack() as inside:
+        if limit == 2:
+            inside.enter_context(alone())
+        spread([lambda: by.append(threading.get_ident())] * 20)
+    assert by == [threading.get_ident()] * 20
+
+
+def test_a_task_that_fails_is_heard_of_and_leaves_no_limit(two: None) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    for _ in range(20):  # be it in this thread or in another
+        with pytest.raises(MemoryError):
+            spread([fail, fail])
+        assert set(limits()) == {2}
+    spread([lambda: None] * 5)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+def test_a_child_forked_while_others_compute_has_its_limits_and_its_pool(two: None) -> None:
+    entered, leave = threading.Event(), threading.Event()
+    spread([lambda: None] * 4)  # so that there is a pool to be lost
+
+    def stay() -> None:
+        with one_thread:
+            entered.set()
+            leave.wait()
+
+    other = threading.Thread(target=stay)
+    other.start()
+    entered.wait()
+    child = os.fork()
+    if child == 0:
+        both = threading.Barrier(2)
+        code = 1
+        try:
+            spread([both.wait, both.wait])
+            X = np.random.default_rng(0).normal(size=(50, 5))
+            IncrementalRidgeClassifier().fit(X, np.arange(50) % 3).predict(X)
+            code = 0 if set(limits()) == {2} else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    leave.set()
+    other.join()
+    assert set(limits()) == {2}

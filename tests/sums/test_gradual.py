@@ -1,0 +1,103 @@
+"""Changes that are made a strip at a time: at every moment the same as those made at once."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newfound.solvers.inverse import Inverse
+from newfound.sums import gradual
+from newfound.sums.gradual import Gradual, add_squares, block_rows, strips
+from newfound.sums.gram import Gram, total_gram
+
+
+@pytest.fixture(autouse=True)
+def _narrow_strips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that small matrices have several."""
+    monkeypatch.setattr(gradual, "WIDE", 3)
+
+
+@given(st.integers(1, 300), st.integers(1, 20), st.booleans())
+def test_strips_cover_every_column_once(width: int, number: int, lower: bool) -> None:
+    columns = [
+        column
+        for strip in strips(width, number, lower=lower)
+        for column in range(strip.start, strip.stop)
+    ]
+    assert sorted(columns) == list(range(width))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_strips_have_the_same_area(lower: bool) -> None:
+    inside = np.tri(1000) if lower else np.tri(1000).T
+    areas = [inside[:, strip].sum() for strip in strips(1000, 8, lower=lower)]
+    assert max(areas) < 1.02 * min(areas)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("lower", [True, False])
+def test_what_is_made_and_what_is_missing_are_the_whole_change(dtype: Any, lower: bool) -> None:
+    rng = np.random.default_rng(0)
+    rows, columns = (rng.normal(size=(4, 40)).astype(dtype) for _ in range(2))
+    target, whole = (np.zeros((40, 40), dtype=dtype, order="F") for _ in range(2))
+    add_squares(whole, rows, -2.0, lower=lower)
+    keep = np.tril if lower else np.triu
+    np.testing.assert_allclose(whole, keep(-2.0 * rows.T @ rows), atol=1e-4)
+    change, moments = Gradual(rows, -2.0, lower=lower), 0
+    while change.is_under_way:
+        moments += 1
+        half = target + np.triu(target.T, 1) if lower else target + np.tril(target.T, -1)
+        for several in (columns[0], columns.T):
+            product = half @ several
+            change.add_times(product, several)
+            np.testing.assert_allclose(product, -2.0 * rows.T @ (rows @ several), atol=2e-3)
+        finished = target.copy(order="F")
+        copy.deepcopy(change).finish(finished)
+        np.testing.assert_allclose(finished, whole, atol=1e-4)
+        change.step(target)
+    assert moments == 13
+    np.testing.assert_allclose(target, whole, atol=1e-4)
+
+
+@pytest.mark.parametrize("recent_apart", [True, False])
+def test_a_gram_is_the_same_sum_at_every_moment(recent_apart: bool) -> None:
+    rng = np.random.default_rng(1)
+    X, block = rng.normal(size=(100, 30)), block_rows(30)
+    gram = Gram(30, raw_limit=block, recent_apart=recent_apart)
+    under_way = 0
+    for n, row in enumerate(X, start=1):
+        gram.add(row[None])
+        expected = X[:n].T @ X[:n]
+        under_way += gram.flushed is not None and gram.flushed.change is not None
+        np.testing.assert_allclose(total_gram([gram], 30), np.tril(expected), atol=1e-12)
+        for columns in (row, X[:3].T):
+            np.testing.assert_allclose(gram.times(columns), expected @ columns, atol=1e-11)
+        np.testing.assert_allclose(gram.squares, expected.diagonal(), atol=1e-12)
+        np.testing.assert_allclose(gram.flush().total(), np.tril(expected), atol=1e-12)
+        twin = copy.deepcopy(gram)
+        twin.prepare_removal(X[:2])() if n > 20 else None
+        twin.add(X[:20])
+        left = expected + X[:20].T @ X[:20] - (X[:2].T @ X[:2] if n > 20 else 0)
+        np.testing.assert_allclose(total_gram([twin], 30), np.tril(left), atol=1e-11)
+    assert under_way > 30
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_inverse_is_the_same_at_every_moment(dtype: Any) -> None:
+    rng, width = np.random.default_rng(2), 25
+    inverse = Inverse(np.asfortranarray(np.eye(width)), dtype)
+    A, under_way = np.eye(width), 0
+    for z in rng.normal(size=(200, width)):
+        assert inverse.add_row(z) is not None
+        A += np.outer(z, z)
+        under_way += inverse.underway is not None
+        for columns in (z, rng.normal(size=(width, 3))):
+            expected = np.linalg.solve(A, columns)
+            tolerance = 1e-12 if dtype is np.float64 else 1e-4
+            np.testing.assert_allclose(inverse.times(columns), expected, atol=tolerance)
+    assert under_way > 40
+    inverse.flush()
+    np.testing.assert_allclose(np.tril(inverse.matrix), np.tril(np.linalg.inv(A)), atol=1e-4)
