@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 
 import numpy as np
 import pytest
@@ -77,7 +78,8 @@ def test_the_last_thread_to_leave_gives_the_limits_back(two: None) -> None:
 def test_tasks_are_done_side_by_side_and_once_each(two: None) -> None:
     both = threading.Barrier(2)  # which one thread alone would wait at for ever
     done: list[int] = []
-    spread([both.wait, both.wait, *(lambda i=i: done.append(i) for i in range(50))])
+    meet = partial(both.wait, None)
+    spread([meet, meet, *(partial(done.append, i) for i in range(50))])
     assert sorted(done) == list(range(50))
     assert set(limits()) == {2}
 
@@ -122,7 +124,8 @@ def test_a_child_forked_while_others_compute_has_its_limits_and_its_pool(two: No
         both = threading.Barrier(2)
         code = 1
         try:
-            spread([both.wait, both.wait])
+            meet = partial(both.wait, None)
+            spread([meet, meet])
             X = np.random.default_rng(0).normal(size=(50, 5))
             IncrementalRidgeClassifier().fit(X, np.arange(50) % 3).predict(X)
             code = 0 if set(limits()) == {2} else 2

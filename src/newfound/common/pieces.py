@@ -11,7 +11,7 @@ class Task(NamedTuple):
     """A bit of work that cannot be cut any further."""
 
     cost: float  # about how many operations it takes
-    run: Callable[[], None]
+    run: Callable[[], object]
 
 
 Result = TypeVar("Result")

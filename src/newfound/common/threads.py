@@ -138,7 +138,7 @@ class _Pool:
 _pool = _Pool()
 
 
-def spread(tasks: Sequence[Callable[[], None]]) -> None:
+def spread(tasks: Sequence[Callable[[], object]]) -> None:
     """Do tasks that do not depend on each other, on as many threads as BLAS is allowed.
 
     Parameters
