@@ -38,8 +38,8 @@ def derived_in_stages(
 def pieces_of_renewal(width: int, total: int, classes: int) -> int:
     """Return how many pieces it takes, and a few more, to derive everything from so many rows.
 
-    >>> pieces_of_renewal(1280, 10, 5), pieces_of_renewal(1280, 100, 5)
-    (0, 15)
+    >>> pieces_of_renewal(1280, 10, 5), pieces_of_renewal(1280, 90, 5)
+    (0, 14)
     >>> pieces_of_renewal(1280, 8000, 51)
     23
     """
