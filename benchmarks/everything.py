@@ -1,4 +1,4 @@
-"""Run every benchmark; write RESULTS.md and the figure of the README."""
+"""Run every benchmark, or those that are named; write RESULTS.md and the figure of the README."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -28,8 +28,8 @@ from newfound.paper.timing import machine
 HERE = Path(__file__).parent
 OURS = "black"
 FIGURE = HERE.parent / "docs" / "speed.png"
-QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
-    (module.TITLE, module.measure)
+QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
+    module.__name__.removeprefix("benchmarks."): (module.TITLE, module.measure)
     for module in (
         step,
         growth,
@@ -45,7 +45,7 @@ QUESTIONS: list[tuple[str, Callable[[], Iterable[Measurement]]]] = [
         choosing,
         roots,
     )
-]
+}
 
 
 def table(title: str, measurements: list[Measurement]) -> str:
@@ -111,22 +111,29 @@ def _draw_busy(measurements: list[Measurement], axis: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"some of: {', '.join(QUESTIONS)}")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "RESULTS.md")
     parser.add_argument("--figure", type=Path, default=FIGURE)
     arguments = parser.parse_args()
     start = perf_counter()
     answers: dict[str, list[Measurement]] = {}
-    for title, measure in QUESTIONS:
+    for name in arguments.names or QUESTIONS:
+        title, measure = QUESTIONS[name]
         print(title, flush=True)
         for found in measure():
             answers.setdefault(title, []).append(found)
             print(f"  {found.what}: {found.value:.3g} {found.unit} {found.verdict}", flush=True)
-    draw(answers[peers.TITLE], answers[busy.TITLE], arguments.figure)
-    parts = [table(title, found) for title, found in answers.items()]
+    if answers.keys() >= {peers.TITLE, busy.TITLE}:
+        draw(answers[peers.TITLE], answers[busy.TITLE], arguments.figure)
     where = ", ".join(f"{name} {value}" for name, value in machine().items())
     seconds = f"{perf_counter() - start:.0f} seconds"
-    head = f"# Results\n\nWritten by `make bench` in {seconds}, on: {where}.\n\n"
-    arguments.output.write_text(head + "\n".join(parts))
+    head = f"# Results\n\nWritten by `make bench` in {seconds}, on: {where}.\n"
+    parts = {}
+    if arguments.names:  # all else stays as it is
+        head, *kept = arguments.output.read_text().split("\n## ")
+        parts = {each.partition("\n")[0]: f"## {each}" for each in kept}
+    parts |= {title: table(title, found) for title, found in answers.items()}
+    arguments.output.write_text("\n".join([head, *parts.values()]))
 
 
 if __name__ == "__main__":
