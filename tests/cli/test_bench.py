@@ -47,26 +47,23 @@ def test_bench_prints_what_a_step_takes(
     step = clocks.LEARN + predict + clocks.LOOK
     assert done.exit_code == 0
     assert f"  {1000 / step:.0f} steps per second\n" in done.stdout
-    assert f"  {step:.2f} ms a step, {step:.2f} ms at worst in 99 %\n" in done.stdout
+    assert f"  {step:.2f} ms a step, 99 % below {step:.2f} ms\n" in done.stdout
     assert f"  {step:.2f} times copying a d x d matrix\n" in done.stdout
-    assert f"30 frames per second can be followed: {follows}\n" in done.stdout
+    assert f"30 frames per second: {follows}\n" in done.stdout
 
 
 @pytest.mark.usefixtures("clock")
 def test_bench_says_what_a_step_takes_beside_other_programs() -> None:
     done = RUN.invoke(app, [*SMALL, "--busy"])
     assert done.exit_code == 0
-    for name in ("quiet", "beside loops", "beside numpy"):
-        assert f"  {name:<14}{STEP:>8.2f} ms{STEP:>11.2f} ms\n" in done.stdout
+    for name in ("nobody", "loops", "numpy"):
+        assert f"  {name:<14}{STEP:>8.2f} ms{STEP:>11.2f} ms   yes\n" in done.stdout
     assert "times as long" not in done.stderr
 
 
 @pytest.mark.usefixtures("clock")
-@pytest.mark.parametrize(
-    ("threads", "advice"), [(2, "set OPENBLAS_NUM_THREADS=1"), (1, "give it a core of its own")]
-)
 def test_bench_says_what_to_do_if_other_programs_make_steps_much_longer(
-    threads: int, advice: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     @contextmanager
     def slow(kind: str) -> Iterator[None]:
@@ -75,12 +72,9 @@ def test_bench_says_what_to_do_if_other_programs_make_steps_much_longer(
             yield
 
     monkeypatch.setattr("newfound.paper.busy.busy", slow)
-    monkeypatch.setattr("newfound.paper.timing.machine", lambda: {"threads": threads})
     done = RUN.invoke(app, [*SMALL, "--busy"])
     longer = clocks.LEARN + 5 * STEP + clocks.LOOK
-    assert f"A step takes {longer / STEP:.0f} times as long beside other programs: {advice}" in (
-        done.stderr
-    )
+    assert f"A step takes {longer / STEP:.0f} times as long beside other programs" in done.stderr
     found = json.loads(RUN.invoke(app, [*SMALL, "--busy", "--json"]).stdout)["busy"]
     assert found["loops"] == pytest.approx(found["quiet"])
     assert found["numpy"]["mean_ms"] == pytest.approx(longer)

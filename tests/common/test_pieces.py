@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,3 +60,30 @@ def test_all_of_it_can_be_done_at_once() -> None:
     done: list[tuple[int, int]] = []
     assert at_once(work([[1.0, 1.0], [2.0]], done)) == "found"
     assert len(done) == 3
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("where", ["task", "stage"])
+def test_work_that_was_interrupted_does_not_go_on(at_once: bool, where: str) -> None:
+    done: list[int] = []
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    def stages() -> Stages[str]:
+        yield [Task(1.0, lambda: done.append(1)), *([Task(1.0, interrupt)] * (where == "task"))]
+        if where == "stage":
+            interrupt()
+        yield [Task(1.0, lambda: done.append(2))]
+        return "found"
+
+    pieces = Pieces(stages(), 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        while not pieces.is_done:
+            pieces.finish() if at_once else pieces.step()
+    assert pieces.has_failed
+    for go_on in (pieces.finish, pieces.step):
+        with pytest.raises(RuntimeError, match="interrupted"):
+            go_on()
+    assert pieces.result is None
+    assert done == [1]

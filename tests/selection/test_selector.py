@@ -388,3 +388,27 @@ def test_rows_forgotten_one_by_one_call_for_votes_once() -> None:
         assert selector_of(engine).findings is None
     assert engine.findings.total == len(X) - 5
     assert engine.penalty == never.penalty
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError])
+def test_a_copy_that_was_interrupted_leaves_no_half_votes(
+    failure: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The votes under way are gone, those of before count until the next are called for."""
+    X, y = stream(n=700)
+    first = next_call(X, y, 150)
+    engine = learn(Engine.blank(5, SETTINGS[0]), X[:first], y[:first])
+    selector, before = selector_of(engine), selector_of(engine).findings
+    assert selector.work is not None
+
+    def fail(*_: Any) -> None:
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr("newfound.selection.panel.solve_lower", fail)
+        with pytest.raises(failure):
+            copy.deepcopy(engine)
+    assert selector.work is None
+    copy.deepcopy(engine)
+    learn(engine, X[first : first + 100], y[first : first + 100])
+    assert selector.findings is before

@@ -1,7 +1,8 @@
 """Work that is done at once on all threads, or a piece at a time on the caller's."""
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from newfound.common.threads import alone, one_thread, spread
@@ -31,6 +32,11 @@ class Pieces(Generic[Result]):
     size : float
         Operations in a piece; a larger task is a piece of its own.
 
+    Raises
+    ------
+    RuntimeError
+        If a task has failed, or was interrupted, and the work is to go on all the same.
+
     Examples
     --------
     >>> done = []
@@ -46,12 +52,12 @@ class Pieces(Generic[Result]):
     ('result', 3, ['a', 'b', 'c'])
     """
 
-    # number: pieces done. is_done: whether all are.
+    # number: pieces done. is_done: whether all are. has_failed: whether any has.
     # _tasks: of the present stage, those to do. _spent: operations of the present piece.
 
     def __init__(self, stages: Stages[Result], size: float) -> None:
         self.number = 0
-        self.is_done = False
+        self.is_done = self.has_failed = False
         self.result: Result | None = None
         self._stages, self._size = stages, size
         self._tasks: deque[Task] = deque()
@@ -60,7 +66,7 @@ class Pieces(Generic[Result]):
     def step(self) -> None:
         """Do the next piece, on this thread."""
         before = self.number
-        with alone(), one_thread:
+        with self._watched(), alone(), one_thread:
             while self.number == before and not self.is_done:
                 if not self._tasks:
                     self._begin_stage()
@@ -71,7 +77,7 @@ class Pieces(Generic[Result]):
 
     def finish(self) -> Result:
         """Do all that is left, on as many threads as there may be; return the result."""
-        with one_thread:
+        with self._watched(), one_thread:
             while not self.is_done:
                 tasks, self._tasks = self._tasks, deque()
                 spread([task.run for task in tasks])
@@ -79,6 +85,15 @@ class Pieces(Generic[Result]):
                     self._count(task)
                 self._begin_stage()
         return cast(Result, self.result)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """See to it that nobody goes on where a task was left half done."""
+        if self.has_failed:
+            raise RuntimeError("this work was interrupted, and cannot go on")
+        self.has_failed = True
+        yield
+        self.has_failed = False
 
     def _begin_stage(self) -> None:
         try:

@@ -11,8 +11,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ContextDecorator, contextmanager
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
@@ -68,16 +68,36 @@ class OneThread(ContextDecorator):
 
     def __enter__(self) -> None:
         with self._lock:
+            if not self._users:
+                self._limits = self._current()
             self._users += 1
             if self._users == 1:
-                self._limits = self._current()
-                self._set(self._limits, 1)
+                try:
+                    self._limit()
+                except BaseException:  # an interrupt: then nobody will leave
+                    self._leave()
+                    raise
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
+            self._leave()
+
+    def _leave(self) -> None:
+        try:
             if self._users == 1:
-                self._set(self._limits)
-            self._users -= 1
+                self._restore()
+        finally:
+            self._users = max(0, self._users - 1)  # a child forked inside has begun at 0
+
+    def _limit(self) -> None:
+        for library, before in zip(self._libraries, self._limits, strict=True):
+            if before > 1:
+                library.set(1)
+
+    def _restore(self) -> None:
+        for library, before in zip(self._libraries, self._limits, strict=True):
+            if before > 1 and library.get() == 1:
+                library.set(before)
 
     def find_libraries(self) -> None:
         """Find the libraries of numpy and scipy, once these are imported; it takes a while."""
@@ -87,16 +107,11 @@ class OneThread(ContextDecorator):
     def _current(self) -> list[int]:
         return [library.get() or 1 for library in self._libraries]
 
-    def _set(self, limits: list[int], limit: int | None = None) -> None:
-        for library, before in zip(self._libraries, limits, strict=True):
-            if before > 1 and (limit or library.get() == 1):
-                library.set(limit or before)
-
     def begin_anew(self) -> None:
         """In a child of a fork, leave in the name of threads that are not there."""
         self._lock = threading.RLock()
         if self._users:
-            self._set(self._limits)
+            self._restore()
             self._users = 0
 
 
@@ -114,38 +129,94 @@ def alone() -> Iterator[None]:
         _here.alone = before
 
 
-class _Pool:
-    """Threads that are made when they are first needed, and sleep between tasks."""
+class _Helpers:
+    """Threads that are made when they are first needed, and sleep until there is work.
+
+    They wait at a queue of C, which neither an interrupt nor a signal's handler can leave locked.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
-        self._size = 0
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._number = 0
 
-    def submit(self, task: Callable[[], None], times: int) -> list[Future[None]]:
-        with self._lock:
-            if self._size < times:
-                if self._executor is not None:
-                    self._executor.shutdown(wait=False)
-                self._executor, self._size = ThreadPoolExecutor(times, "newfound"), times
-            assert self._executor is not None
+    def ask(self, job: Callable[[], None], times: int) -> None:
+        """Have a job done by so many of them, or by fewer if there cannot be as many."""
+        while self._number < times:
+            self._number += 1
             try:
-                return [self._executor.submit(task) for _ in range(times)]
-            except RuntimeError:  # the interpreter is about to end
-                return []
+                threading.Thread(target=self._serve, name="newfound", daemon=True).start()
+            except RuntimeError:  # there may be no more threads
+                self._number -= 1
+                break
+        for _ in range(min(times, self._number)):
+            self._jobs.put(job)
+
+    def _serve(self) -> None:
+        while True:
+            self._jobs.get()()
 
 
-_pool = _Pool()
+_helpers = _Helpers()
+
+
+class _Shared:
+    """Tasks that several threads share."""
+
+    # left: those to do. begun, over: one entry for every helper that has begun, and has ended.
+    # failed: what went wrong, in whichever thread. bell: rung by every helper that ends.
+
+    def __init__(self, tasks: Sequence[Callable[[], object]]) -> None:
+        self.left = deque(tasks)
+        self.begun, self.over = list[None](), list[None]()
+        self.failed: list[BaseException] = []
+        self.bell: SimpleQueue[None] = SimpleQueue()
+
+    def help(self) -> None:
+        self.begun.append(None)  # before a task is taken: who finds none left counts no more
+        try:
+            self.work()
+        finally:
+            self.over.append(None)
+            self.bell.put(None)
+
+    def work(self) -> None:
+        try:
+            while self.left:
+                try:
+                    task = self.left.popleft()
+                except IndexError:  # another thread was faster
+                    return
+                task()
+        except BaseException as error:
+            self.left.clear()
+            self.failed.append(error)
+
+    def wait(self) -> None:
+        """Sleep until all helpers that have begun have ended, whatever else happens."""
+        while len(self.over) < len(self.begun):
+            try:
+                # Not for ever: an interrupt may come just when the bell was heard.
+                self.bell.get(timeout=0.1)
+            except Empty:
+                pass
+            except BaseException as error:
+                self.failed.append(error)
 
 
 def spread(tasks: Sequence[Callable[[], object]]) -> None:
     """Do tasks that do not depend on each other, on as many threads as BLAS is allowed.
 
+    When it returns or raises, none of them is under way.
+
     Parameters
     ----------
     tasks : sequence of callables
-        They should spend their time in calls that give up the interpreter's lock, and must not
-        raise.
+        They should spend their time in calls that give up the interpreter's lock.
+
+    Raises
+    ------
+    BaseException
+        What a task raised; then some of the others have not been done.
 
     Examples
     --------
@@ -154,31 +225,20 @@ def spread(tasks: Sequence[Callable[[], object]]) -> None:
     >>> sorted(found)
     [1, 2]
     """
+    shared = _Shared(tasks)
     helpers = 0 if getattr(_here, "alone", False) else min(one_thread.allowed, len(tasks)) - 1
-    left = deque(tasks)
-
-    def work() -> None:
-        while True:
-            try:
-                task = left.popleft()
-            except IndexError:
-                return
-            task()
-
     with one_thread:
-        futures = _pool.submit(work, helpers) if helpers > 0 else []
-        try:
-            work()
-        finally:
-            left.clear()
-            for future in futures:
-                if not future.cancel():  # one that has not begun is not waited for
-                    future.result()
+        if helpers > 0:
+            _helpers.ask(shared.help, helpers)
+        shared.work()
+        shared.wait()
+    if shared.failed:
+        raise shared.failed[0]
 
 
 def _begin_anew() -> None:
-    global _pool
-    _pool = _Pool()
+    global _helpers
+    _helpers = _Helpers()
     _here.__dict__.clear()
     one_thread.begin_anew()
 

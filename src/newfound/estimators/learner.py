@@ -2,6 +2,7 @@
 
 import copy
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
@@ -568,9 +569,8 @@ class Learner(Locked):
                 work = None if selector is None else selector.work
                 is_done = work is None or work.found is not None
                 if selector is not None and work is not None and not is_done:
-                    selector.work = None  # should the piece fail, they are gone
                     work.step()
-                    selector.work = work
+            time.sleep(1e-4)  # or this thread would have the lock again before others woke up
 
     @locked
     def to_state(self) -> State:
@@ -698,6 +698,7 @@ class Learner(Locked):
         if not fits:
             raise InputError(f"a {self.kind} cannot be made of this {other.kind}")
         with other.lock:  # whoever waits for it, waits for this one
+            other._check_at_rest()  # noqa: SLF001  (it is a learner, too)
             kept = {name: value for name, value in vars(other).items() if name in OF_A_LEARNER}
             self.__dict__ = {**self._named(other.settings), **kept}
         return self

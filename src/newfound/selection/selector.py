@@ -18,7 +18,7 @@ from newfound.sums.sums import Sums
 
 # How often more examples there must be until votes are called for again.
 RENEW = 2
-# Examples from which on a piece of work is done with each; before, as many more as they are fewer.
+# Of n < 256 examples, 256 // n pieces of work are done with each; later, one.
 YOUNG = 256
 # Operations of a piece at least, where there are few features: some milliseconds.
 SMALLEST_PIECE = 1e8
@@ -75,6 +75,11 @@ class Work:
         work = cls(found)
         work.rows, work.found = rows, found
         return work
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a piece has failed or was interrupted, so that nothing can come of it."""
+        return self._pieces is not None and self._pieces.has_failed
 
     @property
     def counts(self) -> bool:
@@ -136,7 +141,6 @@ class Selector:
     """
 
     # findings: what was found last. None: votes are to be called for before anything else happens.
-    # work: votes under way, if any.
     # forgotten: share of all squares forgotten since the last votes.
     # calm: rows that came and went since forgetting last called for votes; -1: nothing else has
     #     happened since.
@@ -144,13 +148,22 @@ class Selector:
     def __init__(self, witnesses: Witnesses) -> None:
         self.witnesses = witnesses
         self.findings: Findings | None = None
-        self.work: Work | None = None
+        self._work: Work | None = None
         self.forgotten = 0.0
         self.calm = CALM
 
     def adopt(self, findings: Findings | None) -> None:
         """Take over what was found; drop votes that are under way."""
         self.findings, self.work, self.forgotten = findings, None, 0.0
+
+    @property
+    def work(self) -> Work | None:
+        """Votes under way, if there are any that can go on."""
+        return None if self._work is None or self._work.has_failed else self._work
+
+    @work.setter
+    def work(self, work: Work | None) -> None:
+        self._work = work
 
     @property
     def foreseen(self) -> float | None:

@@ -29,9 +29,8 @@ class RecursiveSolver:
 
     Everything here is derived. It is rebuilt from the sums when it is first needed after a large
     batch, and, in pieces while further rows come, when another penalty is foreseen and when the
-    measured `drift` passes its limit. The inverse of
-    a model of float32 rows is carried in float32 until that drifts too far; from then on in
-    float64.
+    measured `drift` passes its limit. The inverse of a model of float32 rows is carried in float32
+    until that drifts too far; from then on in float64.
 
     Equivalent to `scipy.linalg.solve(A, B, assume_a="pos")`, and to scikit-learn's `Ridge` on
     one-hot targets.

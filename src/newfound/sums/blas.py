@@ -53,24 +53,6 @@ def rows_times(rows: NDArray[np.floating], matrix: Floats) -> Floats:
     return found
 
 
-@one_thread
-def products(left: Floats, right: Floats) -> Floats:
-    """Return `left.T @ right` in Fortran order, shapes (k, m) and (k, n).
-
-    Examples
-    --------
-    >>> products(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0], [1.0]]))
-    array([[4.],
-           [6.]])
-    """
-    found: Floats
-    if left.flags.c_contiguous:
-        found = blas.dgemm(1.0, left.T, right)
-    else:
-        found = blas.dgemm(1.0, left, right, trans_a=1)
-    return found
-
-
 def add_outer(matrix: Floats, left: Floats, right: Floats) -> None:
     """Overwrite `matrix`, shape (m, k) and in C order, with `matrix + outer(left, right)`.
 

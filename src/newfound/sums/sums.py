@@ -70,6 +70,9 @@ class Sums:
         self._added_up: Gram | None = None
         self._order: tuple[Labels, tuple[Labels, Index | slice]] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_added_up": None}  # which can be made anew
+
     @classmethod
     def of(cls, X: Any, y: Any, per_class: bool = False) -> "Sums":
         """Return the sums of labelled rows; they need no estimator.

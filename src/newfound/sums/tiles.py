@@ -44,7 +44,8 @@ class _Routine:
             elif kind is float:
                 passed.append(ctypes.byref(number(each)))
             elif isinstance(each, np.ndarray):
-                assert each.dtype == dtype
+                if each.dtype != dtype:
+                    raise TypeError(f"BLAS takes arrays of one type, got {dtype} and {each.dtype}")
                 passed.append(each.__array_interface__["data"][0])
             else:
                 passed.append(each)
@@ -69,19 +70,27 @@ _potrf = _Routine(cython_lapack, "potrf")
 
 def _column_step(part: Part) -> int:
     """Return how far apart in memory the columns of a part are that is written to."""
-    size, (height, width) = part.itemsize, part.shape
-    assert part.flags.writeable
-    assert height < 2 or part.strides[0] == size
-    return int(max(part.strides[1] // size if width > 1 else 1, height, 1))
+    (height, width), (down, across), size = part.shape, part.strides, part.itemsize
+    # A mistake here would be written somewhere into memory.
+    if (
+        not part.flags.writeable
+        or (height > 1 and down != size)
+        or (width > 1 and across < height * size)
+    ):
+        raise ValueError("this part of a matrix cannot be written to by BLAS")
+    return int(max(across // size if width > 1 else 1, height, 1))
 
 
 def _as_read(part: Part) -> tuple[bytes, int]:
     """Return whether a part is to be read as a transpose, and how far apart its columns are."""
-    size, (height, width) = part.itemsize, part.shape
-    if height < 2 or part.strides[0] == size:
-        return b"N", max(part.strides[1] // size if width > 1 else 1, height, 1)
-    assert width < 2 or part.strides[1] == size
-    return b"T", max(part.strides[0] // size, width, 1)
+    for kind, ((height, width), (down, across)) in (
+        (b"N", (part.shape, part.strides)),
+        (b"T", (part.shape[::-1], part.strides[::-1])),
+    ):
+        is_dense = height < 2 or down == part.itemsize
+        if is_dense and (width < 2 or across >= height * part.itemsize):
+            return kind, int(max(across // part.itemsize if width > 1 else 1, height, 1))
+    raise ValueError("this part of a matrix cannot be read by BLAS")
 
 
 def add_product(target: Part, left: Part, right: Part, scale: float) -> None:
@@ -102,7 +111,8 @@ def add_product(target: Part, left: Part, right: Part, scale: float) -> None:
     [[0.0, 0.0, 0.0], [-3.0, 0.0, 0.0], [-6.0, 0.0, 0.0]]
     """
     (m, n), k = target.shape, left.shape[1]
-    assert left.shape == (m, k) and right.shape == (k, n)  # noqa: PT018
+    if left.shape != (m, k) or right.shape != (k, n):
+        raise ValueError(f"{left.shape} times {right.shape} is not {target.shape}")
     if not (m and n and k):
         return
     (trans_left, step_left), (trans_right, step_right) = _as_read(left), _as_read(right)
@@ -122,7 +132,8 @@ def add_square(target: Part, rows: Part, scale: float, *, lower: bool) -> None:
     [[1.0, 0.0], [2.0, 4.0]]
     """
     k, n = rows.shape
-    assert target.shape == (n, n)
+    if target.shape != (n, n):
+        raise ValueError(f"the squares of {rows.shape} are not {target.shape}")
     if not (k and n):
         return
     trans, step = _as_read(rows)
