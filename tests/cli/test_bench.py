@@ -48,7 +48,7 @@ def test_bench_prints_what_a_step_takes(
     assert done.exit_code == 0
     assert f"  {1000 / step:.0f} steps per second\n" in done.stdout
     assert f"  {step:.2f} ms a step, 99 % below {step:.2f} ms\n" in done.stdout
-    assert f"  {step:.2f} times copying a d x d matrix\n" in done.stdout
+    assert f"  {step:.2f} times copying a d x d matrix, which" in done.stdout
     assert f"30 frames per second: {follows}\n" in done.stdout
 
 

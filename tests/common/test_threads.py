@@ -135,3 +135,15 @@ def test_a_child_forked_while_others_compute_has_its_limits_and_its_pool(two: No
     leave.set()
     other.join()
     assert set(limits()) == {2}
+
+
+def test_a_thread_that_was_kept_from_leaving_is_put_right_when_it_enters_again(two: None) -> None:
+    def enter_and_never_leave() -> None:
+        one_thread.__enter__()
+
+    enter_and_never_leave()
+    assert set(limits()) == {1}
+    with one_thread:
+        assert set(limits()) == {1}
+        assert one_thread.allowed == 2
+    assert set(limits()) == {2}

@@ -8,11 +8,13 @@ that has not begun.
 """
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ContextDecorator, contextmanager
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
@@ -51,48 +53,49 @@ class OneThread(ContextDecorator):
     True
     """
 
-    # _users: how often it was entered and not left. _limits: of each library, before the first.
-    # Steps are in such an order that a signal's handler that comes between any two, and enters and
-    # leaves itself, does no harm: at worst it computes with more threads.
+    # _inside: for each thread, the frame that entered first (its id), and how often it did.
+    # _limits: of each library, from before the first thread entered.
+    # An interrupt can come anywhere, so that a thread never leaves. Then that frame is not on its
+    # stack when it enters again, and it is put right. A signal's handler that comes between any two
+    # steps, and enters and leaves itself, does no harm: at worst it computes with more threads.
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._users = 0
+        self._inside: dict[int, tuple[int, int]] = {}
         self._libraries: list[_Library] = []
         self._limits: list[int] = []
 
     @property
     def allowed(self) -> int:
         """How many threads the user lets BLAS have: 1 where no library can be asked."""
-        return min(self._limits if self._users else self._current(), default=1)
+        return min(self._limits if self._inside else self._current(), default=1)
 
     def __enter__(self) -> None:
-        with self._lock:
-            if not self._users:
-                self._limits = self._current()
-            self._users += 1
-            if self._users == 1:
-                try:
-                    self._limit()
-                except BaseException:  # an interrupt: then nobody will leave
-                    self._leave()
-                    raise
+        me, frame = threading.get_ident(), sys._getframe(1)  # noqa: SLF001
+        first, times = self._inside.get(me, (0, 0))
+        if first == id(frame):
+            self._inside[me] = first, times + 1
+        elif not first or not _is_on_stack(first, frame):
+            with self._lock:
+                if not self._inside:
+                    self._limits = self._current()
+                self._inside[me] = id(frame), 1
+                for library, before in zip(self._libraries, self._limits, strict=True):
+                    if before > 1:
+                        library.set(1)
 
     def __exit__(self, *_: object) -> None:
+        me, frame = threading.get_ident(), id(sys._getframe(1))  # noqa: SLF001
+        first, times = self._inside.get(me, (0, 0))
+        if first != frame:
+            return
+        if times > 1:
+            self._inside[me] = first, times - 1
+            return
         with self._lock:
-            self._leave()
-
-    def _leave(self) -> None:
-        try:
-            if self._users == 1:
+            if len(self._inside) == 1:
                 self._restore()
-        finally:
-            self._users = max(0, self._users - 1)  # a child forked inside has begun at 0
-
-    def _limit(self) -> None:
-        for library, before in zip(self._libraries, self._limits, strict=True):
-            if before > 1:
-                library.set(1)
+            del self._inside[me]
 
     def _restore(self) -> None:
         for library, before in zip(self._libraries, self._limits, strict=True):
@@ -110,9 +113,16 @@ class OneThread(ContextDecorator):
     def begin_anew(self) -> None:
         """In a child of a fork, leave in the name of threads that are not there."""
         self._lock = threading.RLock()
-        if self._users:
+        me = threading.get_ident()
+        if self._inside and me not in self._inside:
             self._restore()
-            self._users = 0
+        self._inside = {me: self._inside[me]} if me in self._inside else {}
+
+
+def _is_on_stack(wanted: int, frame: FrameType | None) -> bool:
+    while frame is not None and id(frame) != wanted:
+        frame = frame.f_back
+    return frame is not None
 
 
 one_thread = OneThread()

@@ -165,6 +165,9 @@ class Selector:
     def work(self, work: Work | None) -> None:
         self._work = work
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_work": self.work}
+
     @property
     def foreseen(self) -> float | None:
         """The penalty that will be used once the votes under way count, if that is known yet."""
