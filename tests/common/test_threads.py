@@ -11,6 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from newfound import IncrementalRidgeClassifier
+from newfound.common import threads
 from newfound.common.threads import alone, one_thread, spread
 
 
@@ -147,3 +148,23 @@ def test_a_thread_that_was_kept_from_leaving_is_put_right_when_it_enters_again(t
         assert set(limits()) == {1}
         assert one_thread.allowed == 2
     assert set(limits()) == {2}
+
+
+@pytest.mark.parametrize("there_are", [0, 1])
+def test_where_no_more_threads_can_be_made_those_there_are_do_it(
+    there_are: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "_helpers", threads._Helpers())  # noqa: SLF001
+    start, started = threading.Thread.start, list[None]()
+
+    def refuse(self: threading.Thread) -> None:
+        if len(started) >= there_are:
+            raise RuntimeError("can't start new thread")
+        started.append(None)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    done: list[int] = []
+    with threadpool_limits(4, user_api="blas"):
+        spread([partial(done.append, i) for i in range(100)])
+    assert sorted(done) == list(range(100))

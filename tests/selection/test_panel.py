@@ -202,7 +202,7 @@ def test_few_rows_vote_in_the_space_they_span_as_they_would_among_all_features(
     engine = taught(X, y, chosen)
     assert engine.selector is not None
     small = Snapshot.of(engine.solver, engine.selector.witnesses)
-    assert small.matrix.shape == (18, 18)
+    assert len(small.matrix) == 18 - intercept  # around their mean, rows add up to nothing
     sums = engine.sums
     weights = np.array([(class_weight or {}).get(t, 1.0) for t in range(3)])[y]
     mean = weights @ X / weights.sum() * intercept
@@ -301,3 +301,30 @@ def test_classes_known_are_those_with_many_examples_and_two_witnesses() -> None:
     assert not nobody.votes.any()
     assert not nobody.scenes
     assert not nobody.few
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_space_of_rows_that_depend_on_each_other_is_as_small_as_it_is(intercept: bool) -> None:
+    """Features that are always zero are not part of it, nor is a direction there twice."""
+    rng = np.random.default_rng(3)
+    y, X = rng.integers(0, 3, 90), np.zeros((90, 200))
+    X[:, 5:17] = rng.normal(size=(90, 12)) + rng.normal(size=(3, 12))[y]
+    X[40:50], X[60] = X[:10], 0.0
+    engine = taught(X, y, settings(fit_intercept=intercept, min_class_count=4))
+    assert engine.selector is not None
+    snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
+    assert len(snapshot.matrix) == 12
+    assert snapshot.space is not None
+    rows, _ = engine.selector.witnesses.stacked(engine.sums.labels, 200)
+    centred, inside = rows - intercept * X.mean(axis=0), snapshot.space.rows
+    np.testing.assert_allclose(inside @ inside.T, centred @ centred.T, atol=1e-11)
+    expected = np.sort(np.linalg.eigvalsh(centred.T @ centred))[-12:]
+    found = np.linalg.eigvalsh(snapshot.matrix, UPLO="L")
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_rows_that_are_all_alike_can_be_voted_on() -> None:
+    engine = taught(np.ones((6, 40)), np.arange(6) % 2, settings(min_class_count=2))
+    assert engine.selector is not None
+    snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
+    assert np.isfinite(Panel(snapshot, 2, what_if=True).basis(snapshot.factor(1.0)).rows).all()

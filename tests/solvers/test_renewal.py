@@ -1,5 +1,7 @@
 """What is derived anew while rows come is what would have been derived at once."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -148,3 +150,18 @@ def test_rows_too_large_for_it_make_it_give_up() -> None:
     assert renewal.finish() is None
     solver = RecursiveSolver(sums, 1e-3, fit_intercept=True)
     assert np.isfinite(solver.weights).all()
+
+
+def test_a_solver_can_be_copied_while_another_penalty_is_foreseen() -> None:
+    X, y = sample(400)
+    sums = Sums(WIDTH)
+    solver = RecursiveSolver(sums, 1.0, fit_intercept=True)
+    for n in range(310):
+        learn(sums, X[n : n + 1], y[n : n + 1], solver)
+        solver.foresee(7.0) if n >= 295 else None
+    both = copy.deepcopy((sums, solver)), pickle.loads(pickle.dumps((sums, solver)))
+    for others, twin in both:
+        for n in range(310, 330):
+            learn(others, X[n : n + 1], y[n : n + 1], twin)
+        twin.use(7.0)
+        assert_right(others, X[:330], y[:330], 7.0, twin.weights, 1e-12)

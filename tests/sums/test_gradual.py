@@ -101,3 +101,18 @@ def test_an_inverse_is_the_same_at_every_moment(dtype: Any) -> None:
     assert under_way > 40
     inverse.flush()
     np.testing.assert_allclose(np.tril(inverse.matrix), np.tril(np.linalg.inv(A)), atol=1e-4)
+
+
+def test_a_gram_mapped_from_a_file_is_copied_before_strips_are_made() -> None:
+    rng = np.random.default_rng(4)
+    X, gram = rng.normal(size=(40, 30)), Gram(30, raw_limit=16, recent_apart=True)
+    for row in X[:18]:
+        gram.add(row[None])
+    assert gram.flushed is not None
+    assert gram.flushed.change is not None
+    gram.flushed.store.flags.writeable = False  # as joblib maps it
+    held, before = gram.flushed.store, gram.flushed.store.copy()
+    for row in X[18:]:
+        gram.add(row[None])
+    np.testing.assert_array_equal(held, before)
+    np.testing.assert_allclose(total_gram([gram], 30), np.tril(X.T @ X), atol=1e-12)

@@ -164,8 +164,17 @@ class Engine:
             if put_off:
                 selector.adopt(None)
         selector.follow(plan, self.sums, self.settings)
-        if self._solver is not None and (foreseen := selector.foreseen) is not None:
-            self._solver.foresee(foreseen)
+        self._follow_choice(selector)
+
+    def _follow_choice(self, selector: Selector) -> None:
+        """Have the solver prepare for a penalty that is to come, or use one that has."""
+        solver, found = self._solver, selector.findings
+        if solver is None or found is None or found.settings != self.settings:
+            return
+        if selector.foreseen is not None:
+            solver.foresee(selector.foreseen)
+        elif solver.penalty != found.penalty:
+            solver.use(found.penalty)
 
     def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
         """Add rows to the sums, and to what the solver carries."""

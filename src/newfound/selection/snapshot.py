@@ -16,6 +16,8 @@ from newfound.sums.blas import diagonal_of, second_moment
 BLOCK = 32
 # Columns that are copied at a time.
 STRIP_COLUMNS = 256
+# Of the longest of a few rows, what is rounding and no direction of its own.
+NOISE = 1e-12
 # How many operations of BLAS take as long as copying an entry.
 ENTRY = 100.0
 
@@ -116,11 +118,11 @@ def _reduced(roots: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
     rows, index = witnesses.stacked(labels, len(mean))
     rows = rows - mean
     basis = yield from _basis_of(rows)
-    n, d = rows.shape
-    inside, means_inside, matrix = np.empty((n, n)), np.empty((len(means), n)), np.zeros((n, n))
+    (n, d), r = rows.shape, basis.shape[1]
+    inside, means_inside, matrix = np.empty((n, r)), np.empty((len(means), r)), np.zeros((r, r))
     pairs = ((rows, inside), (means, means_inside))
     yield [
-        Task(2.0 * d * n * BLOCK, partial(np.matmul, of[part], basis, out=found[part]))
+        Task(2.0 * d * r * BLOCK, partial(np.matmul, of[part], basis, out=found[part]))
         for of, found in pairs
         for part in (slice(left, left + BLOCK) for left in range(0, len(of), BLOCK))
     ]
@@ -128,27 +130,39 @@ def _reduced(roots: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
     def add_up() -> None:
         matrix[:] = second_moment(roots[index, None] * inside)
 
-    yield [Task(float(n**3), add_up)]
+    yield [Task(float(n * r * r), add_up)]
     space = Space(inside, np.searchsorted(index, np.arange(len(labels))))
     return Snapshot(np.asfortranarray(matrix), means_inside, *rest, space)
 
 
 def _basis_of(rows: Floats) -> Stages[Floats]:
-    """Return an orthonormal basis of a space that rows (n, d) are part of, shape (d, n); 2n <= d.
-
-    Where rows depend on each other, it has directions that they do not need.
-    """
+    """Return an orthonormal basis of the space that rows (n, d) span, shape (d, r); 2n <= d."""
     n, d = rows.shape
-    basis = np.zeros((d, n), order="F")
+    basis, filled = np.zeros((d, max(1, n)), order="F"), 0
     for left in range(0, n, BLOCK):
-        before, block = basis[:, :left], basis[:, left : left + BLOCK]
-        block[:] = rows[left : left + BLOCK].T
-        # Twice more, for what is left of a row that depends on others is all rounding.
-        for _ in range(3):
-            cost = 4.0 * d * (left + 4 * BLOCK) * BLOCK
-            yield [Task(cost, partial(_orthonormalise, before, block))]
-    return basis
+        before, found = basis[:, :filled], list[Floats]()
+        cost = 4.0 * d * (filled + 4 * BLOCK) * BLOCK
+        yield [Task(2 * cost, partial(_new_directions, before, rows[left : left + BLOCK].T, found))]
+        yield [Task(cost, partial(_orthonormalise, before, found))]
+        basis[:, filled : filled + found[-1].shape[1]] = found[-1]
+        filled += found[-1].shape[1]
+    if not filled:  # all rows are zero, and any direction will do
+        basis[0, 0] = 1.0
+    return basis[:, : max(1, filled)]
 
 
-def _orthonormalise(before: Floats, block: Floats) -> None:
-    block[:] = np.linalg.qr(block - before @ (before.T @ block))[0]
+def _new_directions(before: Floats, block: Floats, found: list[Floats]) -> None:
+    """Append directions (d, k) that the columns of a block have and `before` does not."""
+    smallest = NOISE * np.sqrt(np.einsum("ij,ij->j", block, block).max())
+    for _ in range(2):
+        block = block - before @ (before.T @ block)
+    # What is left of a column that depends on others is rounding, in any direction.
+    q, r = np.linalg.qr(block)
+    u, sizes, _ = np.linalg.svd(r)
+    found.append(q @ u[:, sizes > smallest])
+
+
+def _orthonormalise(before: Floats, found: list[Floats]) -> None:
+    """Append the same directions, rid of what a small one has kept of `before`."""
+    block = found[-1] - before @ (before.T @ found[-1])
+    found.append(np.linalg.qr(block)[0])

@@ -1,5 +1,7 @@
 """Weights and leverage, derived from the sums and kept current in fixed time."""
 
+from typing import Any
+
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
@@ -55,6 +57,9 @@ class RecursiveSolver:
         self._watch = Watch(sums.width, LIMITS[np.dtype(np.float64)])
         self._single_failed = False
         self._probes = np.random.default_rng(0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_next": None}  # which cannot be copied, but begun anew
 
     @property
     def masses(self) -> Floats:
@@ -162,7 +167,10 @@ class RecursiveSolver:
             self._next = self._foreseen = None
 
     def _take_over(self, renewal: Renewal) -> None:
-        carried = renewal.finish()
+        try:
+            carried = renewal.finish()
+        except MemoryError:  # the next question will say so
+            carried = None
         if carried is None:
             self.discard()
             return

@@ -117,6 +117,7 @@ class Gram:
         if len(X) > self.block:
             return partial(self._commit, flushed, buffer, flushed.prepare(X))
         if needed <= max(self.block, buffer.capacity):
+            flushed.thaw()
             append = buffer.prepare(X, self.block)
             return partial(self._commit, flushed, buffer, append, flushed.settle_strip)
         gradually, empty = buffer.count <= self.block, RowBuffer(self.width)

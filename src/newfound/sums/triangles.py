@@ -97,7 +97,7 @@ class Triangles:
 
         If it is to be done gradually, that is a strip of columns with each `settle_strip`.
         """
-        self._thaw()
+        self.thaw()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
         for start in range(0, len(X), SQUARED_ROWS):
             part = X[start : start + SQUARED_ROWS]
@@ -173,7 +173,7 @@ class Triangles:
     def merge(self, other: "Triangles") -> None:
         """Add another sum of the same width."""
         peak = self.peak + other.peak
-        self._thaw()
+        self.thaw()
         self.settle()
         self.old[:] += other.total()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
@@ -203,7 +203,7 @@ class Triangles:
 
         return move
 
-    def _thaw(self) -> None:
+    def thaw(self) -> None:
         """Copy what is mapped read-only from a file: BLAS would write to it all the same."""
         if not self.store.flags.writeable:
             self.store = np.array(self.store, order="F")
