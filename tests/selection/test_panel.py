@@ -310,7 +310,7 @@ def test_the_space_of_rows_that_depend_on_each_other_is_as_small_as_it_is(interc
     y, X = rng.integers(0, 3, 90), np.zeros((90, 200))
     X[:, 5:17] = rng.normal(size=(90, 12)) + rng.normal(size=(3, 12))[y]
     X[40:50], X[60] = X[:10], 0.0
-    engine = taught(X, y, settings(fit_intercept=intercept, min_class_count=4))
+    engine = taught(X, y, settings(fit_intercept=intercept, witnesses=60))
     assert engine.selector is not None
     snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
     assert len(snapshot.matrix) == 12
