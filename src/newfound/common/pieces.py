@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from newfound.common.threads import alone, one_thread, spread
@@ -14,6 +14,9 @@ class Task(NamedTuple):
     cost: float  # about how many operations it takes
     run: Callable[[], object]
 
+
+# Operations of a stage, a millisecond or two, below which waking up other threads does not pay.
+WORTH_SPREADING = 5e7
 
 Result = TypeVar("Result")
 # Lists of tasks that do not depend on each other. The next one is asked for when all are done.
@@ -80,7 +83,9 @@ class Pieces(Generic[Result]):
         with self._watched(), one_thread:
             while not self.is_done:
                 tasks, self._tasks = self._tasks, deque()
-                spread([task.run for task in tasks])
+                is_worth_it = sum(task.cost for task in tasks) >= WORTH_SPREADING
+                with nullcontext() if is_worth_it else alone():
+                    spread([task.run for task in tasks])
                 for task in tasks:
                     self._count(task)
                 self._begin_stage()
