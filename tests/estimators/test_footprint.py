@@ -60,7 +60,7 @@ def test_rows_one_at_a_time_hold_no_more_either() -> None:
     model = IncrementalRidgeClassifier()
     sizes = []
     for _ in range(3):
-        for _ in range(1000):
+        for _ in range(1024):  # whole blocks of rows, so that as many wait each time
             model.partial_fit(rng.normal(size=(1, WIDTH)), [int(rng.integers(CLASSES))])
         sizes.append(held_bytes(model))
     assert sizes[0] == sizes[1] == sizes[2]

@@ -53,7 +53,7 @@ class OneThread(ContextDecorator):
     True
     """
 
-    # _inside: for each thread, the frame that entered first (its id), and how often it did.
+    # _inside: for each thread, the frame that entered first, and how often it did.
     # _limits: of each library, from before the first thread entered.
     # An interrupt can come anywhere, so that a thread never leaves. Then that frame is not on its
     # stack when it enters again, and it is put right. A signal's handler that comes between any two
@@ -61,7 +61,7 @@ class OneThread(ContextDecorator):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._inside: dict[int, tuple[int, int]] = {}
+        self._inside: dict[int, tuple[FrameType | None, int]] = {}
         self._libraries: list[_Library] = []
         self._limits: list[int] = []
 
@@ -72,22 +72,22 @@ class OneThread(ContextDecorator):
 
     def __enter__(self) -> None:
         me, frame = threading.get_ident(), sys._getframe(1)  # noqa: SLF001
-        first, times = self._inside.get(me, (0, 0))
-        if first == id(frame):
+        first, times = self._inside.get(me, (None, 0))
+        if first is frame:
             self._inside[me] = first, times + 1
-        elif not first or not _is_on_stack(first, frame):
+        elif first is None or not _is_on_stack(first, frame):
             with self._lock:
                 if not self._inside:
                     self._limits = self._current()
-                self._inside[me] = id(frame), 1
+                self._inside[me] = frame, 1
                 for library, before in zip(self._libraries, self._limits, strict=True):
                     if before > 1:
                         library.set(1)
 
     def __exit__(self, *_: object) -> None:
-        me, frame = threading.get_ident(), id(sys._getframe(1))  # noqa: SLF001
-        first, times = self._inside.get(me, (0, 0))
-        if first != frame:
+        me = threading.get_ident()
+        first, times = self._inside.get(me, (None, 0))
+        if first is not sys._getframe(1):  # noqa: SLF001
             return
         if times > 1:
             self._inside[me] = first, times - 1
@@ -119,8 +119,8 @@ class OneThread(ContextDecorator):
         self._inside = {me: self._inside[me]} if me in self._inside else {}
 
 
-def _is_on_stack(wanted: int, frame: FrameType | None) -> bool:
-    while frame is not None and id(frame) != wanted:
+def _is_on_stack(wanted: FrameType, frame: FrameType | None) -> bool:
+    while frame is not None and frame is not wanted:
         frame = frame.f_back
     return frame is not None
 
