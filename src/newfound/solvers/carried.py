@@ -192,7 +192,7 @@ def carried_in_stages(
     if not (yield from factorise_in_stages(matrix)):
         return None
     yield from solve_in_stages(matrix, weights)
-    found = np.empty_like(matrix)
+    found = np.zeros(matrix.shape, order="F")  # for the other triangle is converted, too
     yield from invert_in_stages(matrix, found)
     inverse = inverse_in(found, squares, single=single)
     intercept = targets - mean @ weights

@@ -172,6 +172,6 @@ def invert_in_stages(factor: Floats, inverse: Floats) -> Stages[None]:
 
 def invert(factor: Floats) -> Floats:
     """Return (L L')^-1 in the lower triangle of a new matrix, given L."""
-    inverse = np.empty_like(factor)
+    inverse = np.zeros(factor.shape, order="F")
     at_once(invert_in_stages(factor, inverse))
     return inverse
