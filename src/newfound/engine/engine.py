@@ -9,10 +9,14 @@ import numpy as np
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import NotTaughtError
 from newfound.common.interrupts import uninterrupted
+from newfound.common.pieces import at_once
 from newfound.common.threads import alone, one_thread
 from newfound.heads.recoding import recoding_factors
-from newfound.selection.findings import Findings
+from newfound.selection.calibration import Calibration
+from newfound.selection.findings import Findings, calibrated
+from newfound.selection.panel import Panel
 from newfound.selection.selector import Selector, Work
+from newfound.selection.snapshot import snapshot_in_stages
 from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.rounding import rounding_left_by
@@ -115,6 +119,39 @@ class Engine:
         if self._solver.penalty != penalty:
             self._solver.use(penalty)
         return self._solver
+
+    @property
+    def calibration(self) -> Calibration:
+        """How sure answers may be, worked out now if it has to be."""
+        if self.selector is None:
+            return Calibration()
+        found = self.findings
+        if found.calibration is None:  # chosen by a version that did not ask
+            found = self._calibrated(found)
+            self.selector.findings = found
+        assert found.calibration is not None
+        return found.calibration
+
+    @one_thread
+    def _calibrated(self, found: Findings) -> Findings:
+        assert self.selector is not None
+        witnesses = self.selector.witnesses.capped(found.settings.witnesses)
+        snapshot = at_once(snapshot_in_stages(self.solver, witnesses))
+        panel = Panel(snapshot, found.settings.min_class_count, what_if=False)
+        if np.count_nonzero(panel.votes) < 2:
+            return found._replace(calibration=Calibration())
+        basis = at_once(panel.basis_for(found.penalty))
+        return at_once(calibrated(found, panel, basis))
+
+    @property
+    def norms(self) -> Floats:
+        """Score of each class of the sum of its rows, shape (T,): what likeness is measured by."""
+        sums, solver = self.sums, self.solver
+        masses = solver.masses
+        share = masses / np.maximum(sums.counts, 1)
+        own = np.einsum("ij,ij->j", sums.cross, solver.weights) * share
+        norms: Floats = own + masses * solver.intercept
+        return norms
 
     @property
     def factors(self) -> Floats:
@@ -233,8 +270,7 @@ class Engine:
         sums.rename(old, new)
         if self.selector is not None and label != old:
             assert isinstance(self.settings, SelectionSettings)
-            cap = self.settings.witnesses
-            self.selector.witnesses = self.selector.witnesses.renamed(old, label, cap)
+            self.selector.rename(old, label, self.settings.witnesses)
         if sums.n_classes < before or self.settings.class_weight:  # which goes by label
             self._rebase()
 

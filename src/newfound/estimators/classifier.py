@@ -11,7 +11,6 @@ from newfound.common.locks import locked
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.learner import Learner, in_precision
 from newfound.estimators.representation import Representation
-from newfound.heads.simplex import project_on_simplex
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
 
 
@@ -137,8 +136,8 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
         array(['mug'], dtype='<U3')
         """
-        scored = self._scored(X)
-        answers: Labels = scored.labels[scored.values.argmax(axis=1)]
+        answered = self._answered(X)
+        answers: Labels = answered.labels[answered.scores.argmax(axis=1)]
         return answers
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -169,37 +168,6 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         """
         scores = self.scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Return the scores projected on the simplex.
-
-        Least squares on one-hot targets estimates posterior probabilities, but single scores can
-        leave [0, 1]. These are the nearest vectors that are probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        ndarray of shape (m, T)
-            Columns are those of `classes_`; rows sum to 1.
-
-        Raises
-        ------
-        NotFittedError
-            If nothing was taught.
-        ValueError
-            If `X` is not m rows of d finite numbers.
-
-        Examples
-        --------
-        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
-        >>> model.predict_proba([[0.5], [9.0]])
-        array([[0.5, 0.5],
-               [0. , 1. ]])
-        """
-        return project_on_simplex(self.scores(X))
 
     @property
     @locked

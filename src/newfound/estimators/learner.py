@@ -16,6 +16,9 @@ from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.engine.engine import Engine
+from newfound.heads.probabilities import softmax
+from newfound.heads.unknown import cosines
+from newfound.selection.calibration import Calibration
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
 from newfound.storage import format as file_format
@@ -51,12 +54,26 @@ LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
 
 
-class Scored(NamedTuple):
-    """Scores of rows, with the classes they are scores of."""
+class Answered(NamedTuple):
+    """What a model says of m rows."""
 
-    values: Floats  # shape (m, T)
     labels: Labels  # sorted, shape (T,)
+    scores: Floats  # recoded, of these classes, shape (m, T)
+    sharpness: float  # of their probabilities
     dtype: np.dtype[Any] | None  # of all rows taught
+    leverage: Floats | None = None  # if it was asked for, shape (m,)
+    unknown: Floats | None = None  # likewise: the probability that they are unknown
+
+    @property
+    def probabilities(self) -> NDArray[np.floating]:
+        """Of these classes, shape (m, T)."""
+        return softmax(in_precision(self.scores, self.dtype), self.sharpness)
+
+    @property
+    def novelty(self) -> Floats:
+        """How unlike everything taught they are, from 0 to 1."""
+        assert self.leverage is not None
+        return novelty(self.leverage)
 
 
 class Lessons(NamedTuple):
@@ -442,8 +459,118 @@ class Learner(Locked):
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
         array([[0.5, 0.5]])
         """
-        scored = self._scored(X)
-        return in_precision(scored.values, scored.dtype)
+        answered = self._answered(X)
+        return in_precision(answered.scores, answered.dtype)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return how probable each class is.
+
+        It is exp(sharpness * score), scaled so that it sums to one: the order is that of the
+        scores, and nothing that was taught is impossible. Where parameters are chosen, the
+        sharpness is the one under which witnesses, each left out of the model, are most probably
+        of their own class (docs/unknown.md). Where they are fixed there are no witnesses, and it is
+        one that is usually about right: 15.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, T)
+            Columns are those of `classes_`; rows sum to 1. 0 only for classes that were announced
+            but not taught yet.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]] * 50, ["cup", "mug"] * 50)
+        >>> model.predict_proba([[0.5], [0.6]]).round(2)
+        array([[0.5 , 0.5 ],
+               [0.05, 0.95]])
+        """
+        return self._answered(X).probabilities
+
+    def unknown_proba(self, X: ArrayLike) -> Floats:
+        """Return how probable it is that each row is of no class that was taught.
+
+        Rows that look like some class have a large score, for their leverage. How large it has to
+        be, the model finds out from its witnesses: each is asked of the model without it, as
+        something known, and of the model without its class, as something unknown
+        (docs/unknown.md). That is renewed together with the choice of parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            In [0, 1]; above 0.5 a row is rather unknown than not. 0 for all, and
+            `calibration_.bound` is None, until two classes have two examples each, and where
+            parameters are fixed: then there is nobody to ask.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifierCV
+        >>> rng = np.random.default_rng(0)
+        >>> centres = 9 * np.eye(5)
+        >>> index = np.repeat(np.arange(4), 20)
+        >>> rows = centres[index] + rng.normal(size=(80, 5))
+        >>> model = IncrementalRidgeClassifierCV().fit(rows, index)
+        >>> model.unknown_proba(centres).round(1)
+        array([0., 0., 0., 0., 1.])
+        """
+        unknown = self._answered(X, look=True).unknown
+        assert unknown is not None
+        return unknown
+
+    def look(self, X: ArrayLike) -> Answered:
+        """Return all that can be said of rows: scores, probabilities, novelty, unknown or not.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        Answered
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
+        Examples
+        --------
+        >>> looked = Learner().store([[0.0], [1.0]], ["cup", "mug"]).look([[0.5]])
+        >>> looked.labels, looked.probabilities, looked.unknown
+        (array(['cup', 'mug'], dtype='<U3'), array([[0.5, 0.5]]), array([0.]))
+        """
+        return self._answered(X, look=True)
+
+    @property
+    @locked
+    def calibration_(self) -> Calibration:
+        """How sure answers may be: the `sharpness` of probabilities, the `bound` of the unknown."""
+        self._taught()
+        return self._ready().calibration
 
     @locked
     def novelty(self, X: ArrayLike) -> Floats:
@@ -478,9 +605,7 @@ class Learner(Locked):
         """
         self._taught()
         rows = self._rows(X, reset=False)
-        leverage = self._ready().solver.leverage(rows)
-        # h / (1 + h), in a form that survives an infinite h.
-        return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
+        return novelty(self._ready().solver.leverage(rows))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
@@ -886,15 +1011,17 @@ class Learner(Locked):
             self.__dict__ = self._without_lessons()
         return self
 
-    def _scored(self, X: Any) -> Scored:
+    def _answered(self, X: Any, look: bool = False) -> Answered:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
             sums, rows = self._taught(), self._rows(X, reset=False)
             engine = self._ready()
-            solver, factors = engine.solver, engine.factors
+            solver, factors, calibration = engine.solver, engine.factors, engine.calibration
             weights, intercept = solver.weights, solver.intercept
             counts, dtype = sums.counts, sums.dtype
             labels, order = sums.sorted_classes
+            if look:
+                leverage, norms, masses = solver.leverage(rows), engine.norms, solver.masses
             if len(rows) == 1:
                 products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
             elif len(rows) <= FEW_ROWS:
@@ -903,10 +1030,17 @@ class Learner(Locked):
                 weights = weights.copy(order="K")
         if len(rows) > FEW_ROWS:
             products = rows_times(rows, weights)
-        scores: Floats = (products + intercept) * factors
+        raw = products + intercept
+        scores: Floats = raw * factors
         if not counts.all():
             scores[:, counts == 0] = -np.inf
-        return Scored(scores[:, order], labels, dtype)
+        answered = Answered(labels, scores[:, order], calibration.sharpness, dtype)
+        if not look:
+            return answered
+        total = float(masses.sum()) if solver.fit_intercept else None
+        found = cosines(raw, leverage, norms, masses, total)
+        unknown = calibration.unknown(found, leverage, sums.labels)
+        return answered._replace(leverage=leverage, unknown=unknown)
 
     def _common_names(self, theirs: Lessons) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""
@@ -914,6 +1048,16 @@ class Learner(Locked):
         if names is not None and others is not None and names != others:
             raise InputError("cannot merge: the two models were taught features of different names")
         return names if names is not None else others
+
+
+def novelty(leverage: Floats) -> Floats:
+    """Return leverage h, shape (m,), as a number from 0 to 1: h / (1 + h).
+
+    >>> novelty(np.array([0.0, 1.0, np.inf]))
+    array([0. , 0.5, 1. ])
+    """
+    # In a form that survives an infinite h.
+    return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
 
 def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:

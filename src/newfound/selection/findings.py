@@ -1,11 +1,12 @@
 """What the witnesses found, worked out in stages, and the choice that follows from it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from newfound.common.arrays import Floats
 from newfound.common.pieces import Stages, Task
+from newfound.selection.calibration import Calibration, calibrate
 from newfound.selection.panel import LADDER, Panel
 from newfound.selection.rules import (
     USUAL_RECODING,
@@ -15,6 +16,7 @@ from newfound.selection.rules import (
     prior,
     weighed_recodings,
 )
+from newfound.selection.what_if import Basis
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
 
 # Penalties to choose from by default are half decades apart: so many below the usual one, and so
@@ -42,12 +44,18 @@ class Findings(NamedTuple):
     rare: Floats  # of classes pretended to have so many examples, shape (M, K, A)
     voters: int = 0
     delay: int = 0  # after how many further examples it counted
+    calibration: Calibration | None = None  # None: nobody asked, in versions from before
 
     def recoding(self, counts: Floats) -> Floats:
         """Return the recoding for classes of so many examples."""
         counts = np.log(np.maximum(counts, 1))
         recoding: Floats = np.interp(counts, np.log(self.ladder), self.rungs)
         return recoding
+
+    def renamed(self, old: Any, new: Any) -> "Findings":
+        """Return them once class `old` is called `new`."""
+        calibration = self.calibration
+        return self._replace(calibration=calibration and calibration.renamed(old, new))
 
     @property
     def prior(self) -> Floats:
@@ -88,7 +96,11 @@ def without_votes(settings: SelectionSettings, total: int, spread: float) -> Fin
     rungs = weighed_recodings(table[:, 0], LADDER, recodings, voters=0)
     if settings.rule == "paper":  # which takes one of them, for all classes
         rungs = np.full(len(LADDER), recodings[nearest(recodings, USUAL_RECODING)])
-    return Findings(settings, total, usual, float(tried[0]), rungs, tried, LADDER, table, table)
+    tables = (tried, LADDER, table, table)
+    calibration = Calibration()
+    return Findings(
+        settings, total, usual, float(tried[0]), rungs, *tables, calibration=calibration
+    )
 
 
 def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
@@ -96,7 +108,7 @@ def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
 
     A few penalties far apart are tried first, but for those that could not even win with all
     votes, then the neighbours of the best until it is better than both. Under the paper's rule,
-    which expects nothing, all are tried.
+    which expects nothing, all are tried. For what is chosen, they say how sure answers may be.
 
     Parameters
     ----------
@@ -106,15 +118,21 @@ def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
     """
     grid = candidates(start.settings, start.usual)
     votes: dict[int, Floats] = {}
+    bases: dict[int, Basis] = {}
 
     def try_out(place: int) -> Stages[Findings]:
-        votes[place] = yield from vote(panel, start.settings, float(grid[place]))
+        basis = yield from panel.basis_for(float(grid[place]))
+        bases[place] = basis.of_first(len(panel.classes) + 1)
+        votes[place] = yield from vote(panel, start.settings, basis)
         tried = sorted(votes)
         table, rare = np.stack([votes[each] for each in tried], axis=2)
         found = start._replace(penalties=grid[tried], ladder=panel.ladder, voters=len(panel.voters))
         return found._replace(table=table, rare=rare)
 
     decades, tries_all = np.log10(grid / start.usual), start.settings.rule == "paper"
+    if tries_all and not panel.known.any():  # nobody may vote, but they can be asked
+        basis = yield from panel.basis_for(start.penalty)
+        return (yield from calibrated(start, panel, basis))
     queue = list(range(len(grid))) if tries_all else [nearest(decades, each) for each in SCAN]
     highest, most = 100 - prior(grid, start.usual, len(panel.voters)), -np.inf
     while queue:
@@ -125,11 +143,18 @@ def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
         best = sorted(votes)[int(first_best(found.votes - found.prior))]
         around = [each for each in (best - 1, best + 1) if 0 <= each < len(grid)]
         queue = [each for each in around if each not in votes and highest[each] > most]
-    return chosen(found)
+    found = chosen(found)
+    return (yield from calibrated(found, panel, bases[int(np.searchsorted(grid, found.penalty))]))
 
 
-def vote(panel: Panel, settings: SelectionSettings, penalty: float) -> Stages[Floats]:
-    """Let the witnesses vote on a penalty.
+def calibrated(found: Findings, panel: Panel, basis: Basis) -> Stages[Findings]:
+    """Return findings with what the witnesses say of how sure a model may be."""
+    recoding = found.recoding(panel.snapshot.counts.astype(np.float64))
+    return found._replace(calibration=(yield from calibrate(panel, basis, recoding)))
+
+
+def vote(panel: Panel, settings: SelectionSettings, basis: Basis) -> Stages[Floats]:
+    """Let the witnesses vote on the penalty that a basis is for.
 
     What-ifs weigh the more the more classes are known well: with C of them, (C - 1) / C, and the
     votes on the model as it is the rest.
@@ -137,9 +162,7 @@ def vote(panel: Panel, settings: SelectionSettings, penalty: float) -> Stages[Fl
     Returns accuracies by pretended count and recoding, of all that vote and of classes pretended
     rare, shape (2, M, A).
     """
-    recodings = np.array(settings.recodings)
-    factor = yield from panel.snapshot.factor_in_stages(penalty, panel.room)
-    basis, real = (yield from panel.basis_in_stages(factor)), list[Floats]()
+    recodings, real = np.array(settings.recodings), list[Floats]()
 
     def vote_on_reality() -> None:
         real.append(panel.as_it_is(basis, recodings, of_known=settings.rule == "paper"))

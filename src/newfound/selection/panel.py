@@ -184,6 +184,11 @@ class Panel:
             for part in np.split(room, range(COLUMNS, room.shape[1], COLUMNS), axis=1)
         ]
 
+    def basis_for(self, penalty: float) -> Stages[Basis]:
+        """Return what all scores are made of under a penalty."""
+        factor = yield from self.snapshot.factor_in_stages(penalty, self.room)
+        return (yield from self.basis_in_stages(factor))
+
     def basis(self, factor: Floats) -> Basis:
         """Return what all scores are made of, given the factor for a penalty."""
         return at_once(self.basis_in_stages(factor))

@@ -104,6 +104,12 @@ class Work:
         assert self.found is not None
         return self.found
 
+    def rename(self, old: Any, new: Any) -> None:
+        """Know a class by another label in what is found."""
+        self.finish()
+        assert self.found is not None
+        self.found = self.found.renamed(old, new)
+
     def step(self) -> None:
         """Do the next piece."""
         assert self._pieces is not None
@@ -156,6 +162,14 @@ class Selector:
         """Take over what was found; drop votes that are under way."""
         self.findings, self.work, self.forgotten = findings, None, 0.0
 
+    def rename(self, old: Any, new: Any, cap: int) -> None:
+        """Know class `old` by its new label; at most `cap` witnesses of it stay."""
+        self.witnesses = self.witnesses.renamed(old, new, cap)
+        if self.findings is not None:
+            self.findings = self.findings.renamed(old, new)
+        if self.work is not None:
+            self.work.rename(old, new)
+
     @property
     def work(self) -> Work | None:
         """Votes under way, if there are any that can go on."""
@@ -203,7 +217,7 @@ class Selector:
         known_from, seed = settings.min_class_count, (witnesses.seed, sums.total)
         rng = np.random.default_rng(seed)
         voting = roster(sums.counts, sums.labels, witnesses, known_from, rng)
-        if not (voting.known.any() if settings.rule == "paper" else voting.votes.sum() > 1):
+        if voting.votes.sum() < 2:
             return start
         stages, width = votes_in_stages(snapshot_in_stages(solver, witnesses), start), sums.width
         more = pieces_of_renewal(width, sums.total, sums.n_classes)

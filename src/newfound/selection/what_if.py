@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats, Index
+from newfound.heads.unknown import cosines
 
 
 class Basis(NamedTuple):
@@ -37,6 +38,10 @@ class Basis(NamedTuple):
     products: Floats  # U'A^-1 U, shape (q, q)
     rows: Floats  # X A^-1 U, shape (V, q)
     squares: Floats  # x'A^-1 x, shape (V,)
+
+    def of_first(self, q: int) -> "Basis":
+        """Return what is made of the first q vectors alone; a copy."""
+        return Basis(self.products[:q, :q].copy(), self.rows[:, :q].copy(), self.squares)
 
 
 class Group(NamedTuple):
@@ -53,6 +58,13 @@ class Scene(NamedTuple):
 
     masses: Floats  # shape (C,)
     columns: Index  # which vector of the basis is its mean, shape (C,); its own stands at its place
+
+
+class LeftOut(NamedTuple):
+    """What V rows are to a model taught so, each without that very row."""
+
+    cosines: Floats  # with each class, shape (V, C); `newfound.heads.unknown`
+    leverage: Floats  # shape (V,), had the model not been taught less than it was
 
 
 def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -> Floats:
@@ -84,6 +96,69 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     >>> np.allclose(left_out_scores(basis, group, as_is, np.array([0])), [[3 / 18, -4 / 18]])
     True
     """
+    model = _pretended(basis, group, scene, of_class)
+    return _scores(model, _taken_out(model, group, scene, of_class), of_class)
+
+
+def left_out_cosines(basis: Basis, group: Group, scene: Scene, of_class: Index) -> LeftOut:
+    """Return how like each class each row is in a model taught so, without that very row.
+
+    The parameters are those of `left_out_scores`; every class has its own mean. A class may be
+    pretended to have no mass at all: its rows, beside which its scatter stays, are unknowns.
+
+    Returns
+    -------
+    LeftOut
+
+    Examples
+    --------
+    The same rows: without its own row, the first class is at 3, in the same direction as the row.
+
+    >>> means, x, inverse = np.array([[2.0, -2.0, 0.0]]), np.array([[1.0]]), 1 / (18 + 1)
+    >>> basis = Basis(means.T * inverse @ means, x * inverse @ means, x[:, 0] ** 2 * inverse)
+    >>> group = Group(np.array([2.0, 2.0]), np.array([2, 2]), 0.0, fit_intercept=False)
+    >>> as_is = Scene(group.masses, np.arange(2))
+    >>> left_out_cosines(basis, group, as_is, np.array([0])).cosines.round(9)
+    array([[ 1., -1.]])
+    """
+    model = _pretended(basis, group, scene, of_class)
+    out = _taken_out(model, group, scene, of_class)
+    k, i = of_class, np.arange(len(of_class))
+    C = len(group.masses)
+    scores, weight = _scores(model, out, of_class), model.total - out.lost
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        leverage = out.by_x * model.xx + out.by_mean * model.xm
+        # A class is the sum of its rows. Its square loses what taking x out changes of the metric,
+        by_mean, by_x = model.of_means[k], model.scores
+        now_x = out.by_x[:, None] * by_x + out.by_mean[:, None] * by_mean
+        now_mean = out.mean_by_x[:, None] * by_x + out.mean_by_mean[:, None] * by_mean
+        changed = by_x * (out.f_xx[:, None] * now_x + out.f_xm[:, None] * now_mean)
+        changed += by_mean * (out.f_xm[:, None] * now_x + out.f_mm[:, None] * now_mean)
+        norms = scene.masses * np.diagonal(model.of_means)[:C] - changed
+        # and that of its own class gains what x, now gone from it, changes of the sum.
+        of_mean = out.mean_by_x * model.xm + out.mean_by_mean * model.mm
+        between = out.by_x * model.xm + out.by_mean * model.mm
+        norms[i, k] += 2 * (out.r_x * now_x[i, k] + out.r_m * now_mean[i, k])
+        norms[i, k] += out.r_x * (out.r_x * leverage + 2 * out.r_m * between) + out.r_m**2 * of_mean
+    masses = np.tile(scene.masses, (len(k), 1))
+    masses[i, k] -= out.lost
+    mass = weight if group.fit_intercept else None
+    return LeftOut(cosines(scores, leverage, norms, masses, mass), leverage * model.left)
+
+
+class _Pretended(NamedTuple):
+    """A model taught so, and what V rows are to it; <u, v> is (u - m)'A'^-1 (v - m) + 1/n."""
+
+    left: float  # the share of mass that is left
+    total: float  # that mass
+    scores: Floats  # shape (V, C)
+    of_means: Floats  # scores of the C means of the classes as they are, shape (C, C)
+    xx: Floats  # <x, x>, shape (V,)
+    xm: Floats  # <x, mean of its class>
+    mm: Floats  # <mean, mean>
+
+
+def _pretended(basis: Basis, group: Group, scene: Scene, of_class: Index) -> _Pretended:
     C, q = len(group.masses), len(basis.products)
     left = scene.masses.sum() / group.masses.sum()
     total = left * (group.masses.sum() + group.rest)
@@ -104,7 +179,6 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     offset = targets - mean @ products @ right
     scores, of_means = rows @ right + offset, products[:C] @ right + offset
 
-    # <u, v> = (u - m)'A'^-1 (v - m) + 1/n: of x with itself, of x with mu_k, of mu_k with itself.
     k, i = of_class, np.arange(len(of_class))
     squares = (basis.squares - np.einsum("ij,ij->i", rows @ E, basis.rows)) / left
     from_rows, from_means = rows @ mean, (products @ mean)[k]
@@ -112,10 +186,28 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     xx = squares - 2 * from_rows + centre
     xm = rows[i, k] - from_rows - from_means + centre
     mm = products[k, k] - 2 * from_means + centre
+    return _Pretended(left, total, scores, of_means, xx, xm, mm)
 
-    # Taking x out adds F to the matrix in the basis (x, mu_k), and r to the right side of class k.
-    n = group.counts[k].astype(np.float64)
-    scatter = left * (group.masses / group.counts)[k] * n / (n - 1)
+
+class _TakenOut(NamedTuple):
+    """How a model changes when a row x of class k goes, in the basis (x, mean of k); (V,) each."""
+
+    lost: Floats  # of the mass of the class
+    f_xx: Floats  # what is added to the matrix: F
+    f_xm: Floats
+    f_mm: Floats
+    r_x: Floats  # and to the right side of class k
+    r_m: Floats
+    by_x: Floats  # first row of (I + N F)^-1, N being the products of the basis
+    by_mean: Floats
+    mean_by_x: Floats  # and its second
+    mean_by_mean: Floats
+
+
+def _taken_out(model: _Pretended, group: Group, scene: Scene, of_class: Index) -> _TakenOut:
+    k, n = of_class, group.counts[of_class].astype(np.float64)
+    xx, xm, mm = model.xx, model.xm, model.mm
+    scatter = model.left * (group.masses / group.counts)[k] * n / (n - 1)
     is_own = scene.columns[k] == k  # else the mean of its class is that of other rows
     mass = np.where(is_own, scene.masses[k], 0.0)
     is_whole = scene.masses[k] == group.masses[k]
@@ -125,14 +217,21 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     f_xm = scatter + mass_after * on_x * on_mean
     f_mm = -scatter - mass + mass_after * on_mean * on_mean
     r_x, r_m = mass_after * on_x, mass_after * on_mean - mass
-    # First row of (I + N F)^-1, N being the products above.
     a, b = 1 + xx * f_xx + xm * f_xm, xx * f_xm + xm * f_mm
     c, d = xm * f_xx + mm * f_xm, 1 + xm * f_xm + mm * f_mm
     determinant = a * d - b * c
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        by_x, by_mean = d / determinant, -b / determinant
-        found: Floats = by_x[:, None] * scores + by_mean[:, None] * of_means[k]
-        found[i, k] += by_x * (xx * r_x + xm * r_m) + by_mean * (xm * r_x + mm * r_m)
+        inverse = d / determinant, -b / determinant, -c / determinant, a / determinant
+    return _TakenOut(mass - mass_after, f_xx, f_xm, f_mm, r_x, r_m, *inverse)
+
+
+def _scores(model: _Pretended, out: _TakenOut, of_class: Index) -> Floats:
+    k, i = of_class, np.arange(len(of_class))
+    of_x = model.xx * out.r_x + model.xm * out.r_m
+    of_mean = model.xm * out.r_x + model.mm * out.r_m
+    with np.errstate(invalid="ignore", over="ignore"):
+        found: Floats = out.by_x[:, None] * model.scores + out.by_mean[:, None] * model.of_means[k]
+        found[i, k] += out.by_x * of_x + out.by_mean * of_mean
     return found
 
 

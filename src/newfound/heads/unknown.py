@@ -1,0 +1,201 @@
+"""Unknown: how little a row looks like any class, and beyond which bound that is too little.
+
+Ridge regression measures rows by <u, v> = (u - m)'A^-1 (v - m), m being their mean. In that metric
+the score of class t is <x, V_t>, V_t being the sum of its rows; the leverage of x is <x, x>. So the
+cosine of the angle between a row and a class is known from what any answer needs: its score, its
+leverage, and one number a class. It does not depend on how often a class was taught, nor on how
+large the row is, and rows of no class that was taught are nearly at right angles to all of them.
+
+A row is the less like a class the less sure the model can be of it: 1 + leverage is what the
+variance of a prediction grows by, so cosines are divided by the root of that. A row far beyond all
+that was taught has none left, in whatever direction it lies. And classes differ in how alike their
+own rows are. So the *likeness* of a row and a class is what is left of their cosine, over what rows
+of that class usually have: about 1 for rows that belong to it, well below for others.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from newfound.common.arrays import Floats, Index, Labels
+
+# What is no length of its own but rounding, as a share of what it is the difference of.
+ROUNDING = 1e-9
+# The likeness of known rows is 1, by definition, give or take this; that of unknown rows scatters
+# as much. It counts as so many more rows, or classes.
+USUAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
+# What is usual in all classes counts in each as so many of its rows, and a class has at least
+# half of it.
+USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
+# The bound is so many times as many spreads from known rows as from unknown ones. That known things
+# are called unknown is the worse mistake; and new views differ more from all that was taught than
+# those that were taught, left out, differ from each other.
+CARE = 3.0
+
+
+def cosines(
+    scores: Floats, leverage: Floats, norms: Floats, masses: Floats, total: Floats | float | None
+) -> Floats:
+    """Return the cosine of the angle between each of m rows and each of T classes.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m, T)
+        Not recoded.
+    leverage : ndarray of shape (m,)
+    norms : ndarray of shape (T,) or (m, T)
+        Score of class t of the sum of its rows.
+    masses : ndarray of shape (T,) or (m, T)
+    total : ndarray of shape (m,), float or None
+        The mass of all classes; None where there is no intercept. With one, 1 / total is part of
+        every product.
+
+    Returns
+    -------
+    ndarray of shape (m, T)
+        From -1 to 1; 0 with a class that is where all rows are, on average, and of a row that is.
+
+    Examples
+    --------
+    >>> scores, norms = np.array([[0.3, 0.1]]), np.array([0.4, 0.9])
+    >>> cosines(scores, np.array([0.9]), norms, np.array([2.0, 3.0]), total=None).round(2)
+    array([[0.5 , 0.11]])
+    """
+    lengths, squares = leverage, norms
+    if total is not None:
+        each = np.asarray(total)[..., None]
+        scores = scores - masses / each
+        lengths, squares = leverage - 1 / np.asarray(total), norms - masses**2 / each
+    lengths = np.where(lengths > ROUNDING * leverage, lengths, np.inf)
+    squares = np.where(squares > ROUNDING * norms, squares, np.inf)
+    with np.errstate(invalid="ignore"):
+        found = scores / (np.sqrt(lengths)[:, None] * np.sqrt(squares))
+    return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+
+
+def discounted(cosines: Floats, leverage: Floats) -> Floats:
+    """Return cosines (m, T) of rows, the smaller the larger their leverage (m,) is.
+
+    >>> discounted(np.array([[0.5, 0.1], [0.5, 0.1]]), np.array([0.0, 1e12])).round(3)
+    array([[0.5, 0.1],
+           [0. , 0. ]])
+    """
+    with np.errstate(over="ignore"):
+        found: Floats = cosines / np.sqrt(1 + leverage)[:, None]
+    return found
+
+
+class Usual(NamedTuple):
+    """What rows of each class usually have of a cosine with it, discounted."""
+
+    of_all: float
+    of_class: dict[Any, float]  # by label
+
+    def likeness(self, cosines: Floats, labels: Labels) -> Floats:
+        """Return how like each of these classes, shape (T,), rows of such cosines (m, T) are.
+
+        >>> Usual(0.4, {"cup": 0.5}).likeness(np.array([[0.5, 0.2]]), np.array(["cup", "mug"]))
+        array([[1. , 0.5]])
+        """
+        each = [self.of_class.get(label, self.of_all) for label in labels.tolist()]
+        found: Floats = cosines / np.array(each)
+        return found
+
+    def renamed(self, old: Any, new: Any) -> "Usual":
+        """Return it once class `old` is called `new`."""
+        of_class = {new if label == old else label: each for label, each in self.of_class.items()}
+        return self._replace(of_class=of_class)
+
+
+def usual_of(own: Floats, index: Index, labels: Labels) -> Usual | None:
+    """Return what is usual, from rows left out of a model.
+
+    Parameters
+    ----------
+    own : ndarray of shape (V,)
+        Cosine of each with its own class, discounted.
+    index : ndarray of shape (V,)
+        That class.
+    labels : ndarray of shape (C,)
+        Of all classes.
+
+    Returns
+    -------
+    Usual or None
+        None, if rows are not more like their own classes than not.
+
+    Examples
+    --------
+    >>> usual = usual_of(np.array([0.5, 0.3]), np.array([0, 1]), np.array(["cup", "mug"]))
+    >>> usual.of_all, round(usual.of_class["cup"], 3)
+    (0.4, 0.409)
+    """
+    of_all = float(own.mean())
+    if not of_all > 0:
+        return None
+    sums = np.bincount(index, own, len(labels)) + USUAL_WEIGHT * of_all
+    each = sums / (np.bincount(index, minlength=len(labels)) + USUAL_WEIGHT)
+    each = np.maximum(each, LEAST_OF_USUAL * of_all)
+    return Usual(of_all, dict(zip(labels.tolist(), each.tolist(), strict=True)))
+
+
+class Bound(NamedTuple):
+    """The likeness below which a row is rather unknown than not, and how fast that grows sure."""
+
+    likeness: float
+    slope: float
+
+    def unknown(self, likeness: Floats) -> Floats:
+        """Return the probability that rows of such likeness, shape (m,), are unknown.
+
+        >>> Bound(0.2, slope=30.0).unknown(np.array([0.5, 0.2, 0.0])).round(2)
+        array([0. , 0.5, 1. ])
+        """
+        # exp(-log(1 + exp(u))) does not overflow.
+        odds = self.slope * (likeness - self.likeness)
+        probability: Floats = np.exp(-np.logaddexp(0.0, odds))
+        return probability
+
+
+def bound_between(known: Floats, unknown: Floats, classes: int) -> Bound | None:
+    """Return the bound between rows that are known and rows that are not.
+
+    Both are taken for normal, and their spreads for near what is usual where they are few. The
+    bound is three times as many spreads from the known as from the unknown, and the probability
+    changes there as the ratio of their densities does.
+
+    Parameters
+    ----------
+    known : ndarray of shape (a,)
+        Likeness of rows left out of a model.
+    unknown : ndarray of shape (b,)
+        Likeness of rows left out of a model together with their class.
+    classes : int
+        How many classes these are of: rows of one class are unknown in the same way.
+
+    Returns
+    -------
+    Bound or None
+        None, if known rows are not more like what was taught than unknown ones are.
+
+    Examples
+    --------
+    >>> bound = bound_between(np.array([1.1, 0.8, 1.1]), np.array([0.1, 0.2, 0.3]), classes=3)
+    >>> round(bound.likeness, 2), bound.slope > 0
+    (0.39, True)
+    """
+    middle, below = float(known.mean()), float(unknown.mean())
+    gap = middle - below
+    if not gap > 0:
+        return None
+    of_known = _spread(known, len(known) - 1)
+    of_unknown = _spread(unknown, classes - 1)
+    steps = gap / (of_unknown + CARE * of_known)
+    slope = steps / of_unknown + CARE * steps / of_known
+    return Bound(below + steps * of_unknown, slope)
+
+
+def _spread(values: Floats, weight: float) -> float:
+    """Return the spread of values that count as so many, drawn towards the usual one."""
+    squares = weight * values.var() + SPREAD_WEIGHT * USUAL_SPREAD**2
+    return float(np.sqrt(squares / (weight + SPREAD_WEIGHT)))
