@@ -30,9 +30,9 @@ USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
 # The bound is so many times as many spreads from known rows as from unknown ones. That known things
 # are called unknown is the worse mistake; and new views differ more from all that was taught than
 # those that were taught, left out, differ from each other.
-CARE = 3.0
+CARE = 2.4
 # But of what is known, left out, no more than this is called unknown.
-MOST_MISTAKEN = 0.05
+MOST_MISTAKEN = 0.1
 
 
 def cosines(
@@ -163,8 +163,8 @@ def bound_between(known: Floats, unknown: Floats, classes: int) -> Bound | None:
     """Return the bound between rows that are known and rows that are not.
 
     Both are taken for normal, and their spreads for near what is usual where they are few. The
-    bound is three times as many spreads from the known as from the unknown. Where the two overlap
-    so much that more than one in twenty of the known would be called unknown, it is lower.
+    bound is 2.4 times as many spreads from the known as from the unknown. Where the two overlap so
+    much that more than one in ten of the known would be called unknown, it is lower.
 
     Parameters
     ----------
