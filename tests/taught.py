@@ -15,6 +15,7 @@ class Taught:
 
     def __init__(self, width: int, penalty: float = 1.0, fit_intercept: bool = True) -> None:
         self.sums = Sums(width)
+        self.held: list[tuple[NDArray[Any], NDArray[Any]]] = []
         self.solver = RecursiveSolver(self.sums, penalty, fit_intercept)
 
     def learn(self, X: NDArray[Any], y: NDArray[Any]) -> None:
@@ -32,6 +33,14 @@ class Taught:
         remove = self.sums.prepare_removal(X, index)
         self.solver.forget(X, index)
         self.solver.remove_classes(remove())
+
+    def slide(self, X: NDArray[Any], y: NDArray[Any], window: int) -> None:
+        """Learn rows one by one, and forget as many as are more than a window, the oldest first."""
+        for n in range(len(X)):
+            self.learn(X[n : n + 1], y[n : n + 1])
+            self.held.append((X[n : n + 1], y[n : n + 1]))
+            if len(self.held) > window:
+                self.forget(*self.held.pop(0))
 
     def assert_right(self, X: NDArray[Any], y: NDArray[Any], atol: float = 1e-12) -> None:
         """The solver answers as if it had been taught these rows and no others, all at once."""

@@ -73,10 +73,7 @@ def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
         X = rng.normal(size=(rows, width)).astype(np.float32)
         y = rng.integers(0, 3, rows)
         both = Taught(width, penalty=0.05)
-        for i in range(rows):
-            both.learn(X[i : i + 1], y[i : i + 1])
-            if i >= window:
-                both.forget(X[i - window : i - window + 1], y[i - window : i - window + 1])
+        both.slide(X, y, window)
         targets = oracles.one_hot(y[-window:], both.sums.labels)
         W, _ = oracles.ridge(X[-window:], targets, 0.05)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)

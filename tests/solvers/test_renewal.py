@@ -1,4 +1,4 @@
-"""What is derived anew while rows come is what would have been derived at once."""
+"""What is derived anew while rows come and go is what would have been derived at once."""
 
 import copy
 import pickle
@@ -19,8 +19,15 @@ WIDTH = 40
 def learn(sums: Sums, X: Any, y: Any, renewal: Renewal | None = None) -> None:
     index, labels = sums.locate(y)
     if renewal is not None:
-        renewal.learn(X, index, len(labels))
+        renewal.change(X, index, len(labels), sign=1)
     sums.add(X, index, labels)
+
+
+def forget(sums: Sums, X: Any, y: Any, renewal: Renewal) -> None:
+    index, labels = sums.locate(y)
+    remove = sums.prepare_removal(X, index)
+    renewal.change(X, index, len(labels), sign=-1)
+    assert not len(remove())
 
 
 def assert_right(renewal: Renewal, sums: Sums, X: Any, y: Any, penalty: float, atol: float) -> None:
@@ -60,6 +67,39 @@ def test_rows_that_come_meanwhile_are_part_of_it(
             learn(sums, X[n : n + size], y[n : n + size], renewal)
             n += size
         assert_right(renewal, sums, X[:n], y[:n], 3.0, 1e-12 if per_class else 1e-11)
+
+
+@pytest.mark.parametrize("window", [8, 20, 100])
+@pytest.mark.parametrize("size", [1, 3])
+def test_rows_that_come_and_go_by_turns_do_not_hold_it_up(window: int, size: int) -> None:
+    """Rows of a new class among them."""
+    X, y = sample(300, WIDTH)[0], np.arange(300) % 3
+    y[: window + 12] %= 2
+    sums, start = Sums(WIDTH), 0
+    learn(sums, X[:window], y[:window])
+    renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
+    while not renewal.is_done:
+        come, go = (slice(at, at + size) for at in (start + window, start))
+        learn(sums, X[come], y[come], renewal)
+        forget(sums, X[go], y[go], renewal)
+        start += size
+    assert 2 * start <= size * (4 + pieces_of_renewal(WIDTH, 100, 5))
+    held = slice(start, start + window)
+    assert_right(renewal, sums, X[held], y[held], 3.0, 1e-11)
+
+
+def test_rows_that_come_and_go_again_meanwhile_leave_no_trace() -> None:
+    """They are so large that what had not come could not go."""
+    X, y = sample(200, WIDTH)
+    sums, n = Sums(WIDTH), 100
+    learn(sums, X[:n], y[:n])
+    renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
+    while not renewal.is_done:
+        learn(sums, 10 * X[n : n + 1], y[n : n + 1], renewal)
+        forget(sums, 10 * X[n : n + 1], y[n : n + 1], renewal)
+        n += 1
+    assert n > 100 + NEW_PARTS // 2
+    assert_right(renewal, sums, X[:100], y[:100], 3.0, 1e-11)
 
 
 @pytest.mark.parametrize("in_time", [True, False])
@@ -108,17 +148,59 @@ def test_what_was_foreseen_gives_way_to_other_events(event: str) -> None:
     both.assert_right(X[held], y[held], 1e-11)
 
 
-def test_a_drift_a_little_too_large_is_mended_while_rows_come() -> None:
+@pytest.fixture
+def _not_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: RecursiveSolver) -> None:
+        raise AssertionError("all was rebuilt at once")
+
+    monkeypatch.setattr(RecursiveSolver, "rebuild", refuse)
+
+
+@pytest.mark.usefixtures("_not_at_once")
+@pytest.mark.parametrize("window", [100, 900])
+def test_a_drift_a_little_too_large_is_mended_while_rows_come_and_go(window: int) -> None:
     X, y = sample(900, WIDTH)
     both = Taught(WIDTH)
-    both.learn_each(X[:300], y[:300])
+    both.slide(X[:300], y[:300], window)
     carried = both.solver._carried  # noqa: SLF001  (poisoned below)
     assert carried is not None
     carried.inverse.flush()
     carried.inverse.matrix *= 1 + 3e-10
-    both.learn_each(X[300:], y[300:])
+    both.slide(X[300:], y[300:], window)
     assert both.solver.rebuilds == 1
     assert both.solver.drift() < 1e-13
+
+
+@pytest.mark.usefixtures("_not_at_once")
+def test_a_stiff_stream_is_mended_while_a_window_slides_over_it() -> None:
+    """Its first rows cancel digits of the inverse, which only a rebuild brings back."""
+    X, y = sample(400, WIDTH)
+    both, window = Taught(WIDTH), 2 * WIDTH
+    both.slide(1e4 * X, y, window)
+    assert both.solver.rebuilds == 1
+    assert both.solver.drift() < 1e-12
+    both.assert_right(1e4 * X[-window:], y[-window:], 1e-15)
+
+
+def test_a_stiff_stream_is_mended_where_every_row_that_goes_takes_its_class_along() -> None:
+    X, y = sample(150, WIDTH)[0], np.arange(150)
+    both, window = Taught(WIDTH), WIDTH + 5
+    both.slide(1e4 * X, y, window)
+    both.assert_right(1e4 * X[-window:], y[-window:], 1e-15)
+    assert both.solver.rebuilds == 1
+
+
+def test_a_class_that_vanishes_is_no_part_of_a_penalty_that_was_foreseen() -> None:
+    X, y = sample(100, WIDTH)
+    y[:2] = 9
+    both = Taught(WIDTH)
+    both.learn_each(X[:60], y[:60])
+    both.solver.foresee(7.0)
+    both.learn_each(X[60:75], y[60:75])
+    both.forget(X[:2], y[:2])
+    both.learn_each(X[75:], y[75:])
+    both.solver.use(7.0)
+    both.assert_right(X[2:], y[2:])
 
 
 def test_rows_too_large_for_it_make_it_give_up() -> None:

@@ -1,4 +1,4 @@
-"""Deriving everything anew while rows come, a piece with each of them."""
+"""Deriving everything anew while rows come and go, a piece with each of them."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def pieces_of_renewal(width: int, total: int, classes: int) -> int:
 
 
 class Renewal:
-    """What a solver will carry, for a penalty, from the sums as they are now and rows to come.
+    """What a solver will carry, for a penalty: of the sums as they are, and rows that come and go.
 
     Parameters
     ----------
@@ -65,18 +65,19 @@ class Renewal:
     >>> sums = Sums.of([[0.0], [1.0]], ["cup", "mug"])
     >>> renewal = Renewal(sums, penalty=2.0, fit_intercept=False, single=False)
     >>> more = np.array([[3.0]]), np.array([1])
-    >>> renewal.learn(*more, size=2)
+    >>> renewal.change(*more, size=2, sign=1)
     >>> sums.add(*more, sums.labels)
     >>> carried = renewal.finish()
     >>> carried.total, carried.weights.round(3)
     (3, array([[0.   , 0.333]]))
     """
 
-    # stiffest: the most extreme pivot of what was learned meanwhile.
+    # stiffest: the most extreme pivot of what came or went meanwhile.
     # _sums, _options: what everything is to be derived from, and for what.
     # _room: to work in. _new: parts of it that were never touched: new memory is slow to come.
     # _pieces: of deriving everything. None: the sums have not been copied yet.
-    # _rows: those to be learned, with their classes, and how many classes there are then.
+    # _rows: by sign, those to be learned, and those to be forgotten once these are, each with their
+    #     classes, and how many classes there are then.
     # _carried: once it is made. None before; and for good, if it cannot be made.
 
     def __init__(self, sums: Sums, penalty: float, fit_intercept: bool, *, single: bool) -> None:
@@ -86,17 +87,17 @@ class Renewal:
         self._room = np.empty((sums.width, sums.width), order="F")
         self._new = np.array_split(self._room, NEW_PARTS, axis=1)
         self._pieces: Pieces[Carried | None] | None = None
-        self._rows: list[tuple[Rows, Index, int]] = []
+        self._rows: dict[int, list[tuple[Rows, Index, int]]] = {1: [], -1: []}
         self._carried: Carried | None = None
 
     @property
     def is_done(self) -> bool:
-        """Whether it knows all rows that came, or never will."""
+        """Whether it knows all rows that came and went, or never will."""
         is_made = self._pieces is not None and self._pieces.is_done
-        return is_made and (self._carried is None or not self._rows)
+        return is_made and (self._carried is None or not any(self._rows.values()))
 
-    def learn(self, X: Rows, index: Index, size: int) -> None:
-        """Go on a piece, before rows `X` (m, d) of classes `index` (m,) are part of the sums.
+    def change(self, X: Rows, index: Index, size: int, sign: int) -> None:
+        """Go on a piece, before rows `X` (m, d) of classes `index` (m,) come (sign 1) or go (-1).
 
         There are `size` classes in all then.
         """
@@ -106,7 +107,7 @@ class Renewal:
         before = self._pieces
         if before is None:
             self._begin()
-        self._rows.append((X.copy(), index, size))
+        self._rows[sign].append((X.copy(), index, size))
         if before is not None:
             self._step(before)
 
@@ -134,14 +135,17 @@ class Renewal:
             self._catch_up(self._carried)
 
     def _catch_up(self, carried: Carried) -> None:
+        # Not in their turn: if they come and go by turns, it could take but one of them at a time.
+        sign = 1 if self._rows[1] else -1
+        rows = self._rows[sign]
         some = 1
-        while some < len(self._rows) and sum(len(X) for X, _, _ in self._rows[:some]) < CATCH_UP:
+        while some < len(rows) and sum(len(X) for X, _, _ in rows[:some]) < CATCH_UP:
             some += 1
-        X, index = (np.concatenate(part) for part in list(zip(*self._rows[:some], strict=True))[:2])
-        carried.add_classes(self._rows[some - 1][2])
-        pivot = carried.change(X, index, 1) if carried.inverse.suits(X) else None
+        X, index = (np.concatenate(part) for part in list(zip(*rows[:some], strict=True))[:2])
+        carried.add_classes(rows[some - 1][2])
+        pivot = carried.change(X, index, sign) if carried.inverse.suits(X) else None
         if pivot is None:
             self._carried = None
             return
         self.stiffest = max(self.stiffest, pivot)
-        del self._rows[:some]
+        del rows[:some]
