@@ -154,7 +154,7 @@ def test_a_thread_that_was_kept_from_leaving_is_put_right_when_it_enters_again(t
 def test_where_no_more_threads_can_be_made_those_there_are_do_it(
     there_are: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads, "_helpers", threads._Helpers())  # noqa: SLF001
+    monkeypatch.setattr(threads, "_helpers", threads._Helpers())  # noqa: SLF001  (of no threads yet)
     start, started = threading.Thread.start, list[None]()
 
     def refuse(self: threading.Thread) -> None:
