@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Counts, Floats, Index, Labels
 from newfound.common.pieces import Stages, Task, at_once
 from newfound.heads.recoding import recoding_factors
-from newfound.selection.snapshot import Snapshot
+from newfound.selection.snapshot import ENTRY, Snapshot
 from newfound.selection.what_if import Basis, Group, Scene, left_out_scores
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.sums.tiles import solve_lower
@@ -26,9 +26,7 @@ LADDER: Floats = np.power(4.0, np.arange(6))
 SCENES = 4
 # Columns that are solved for, and rows that are multiplied, at a time.
 COLUMNS = 64
-# How many operations of BLAS take as long as one of numpy's on every entry.
-ENTRY = 100.0
-# And as long as the first touch of one that is new in memory.
+# How many operations of BLAS take as long as the first touch of an entry that is new in memory.
 NEW_ENTRY = 1000.0
 
 Mask = NDArray[np.bool_]

@@ -18,7 +18,7 @@ BLOCK = 32
 STRIP_COLUMNS = 256
 # Of the longest of a few rows, what is rounding and no direction of its own.
 NOISE = 1e-12
-# How many operations of BLAS take as long as copying an entry.
+# How many operations of BLAS take as long as copying an entry, or another of numpy's on it.
 ENTRY = 100.0
 
 
