@@ -110,34 +110,25 @@ def factorise(matrix: Floats) -> Floats:
 
 def factorise_in_stages(matrix: Floats) -> Stages[bool]:
     """Overwrite the lower triangle of a matrix with its Cholesky factor; False if it has none."""
-    d = len(matrix)
+    d, is_definite = len(matrix), [True]
+
+    def eliminate(block: Floats, panel: Floats) -> None:
+        is_definite[0] = factorise_block(block)
+        if is_definite[0]:
+            solve_lower(block, panel, transposed=True, from_right=True)
+
     for left in range(0, d, BLOCK):
         right = min(left + BLOCK, d)
         block, panel = matrix[left:right, left:right], matrix[right:, left:right]
-        is_definite = list[bool]()
-
-        def eliminate(
-            block: Floats = block, panel: Floats = panel, found: list[bool] = is_definite
-        ) -> None:
-            found.append(factorise_block(block))
-            if found[0]:
-                solve_lower(block, panel, transposed=True, from_right=True)
-
-        yield [Task((d - left) * BLOCK**2, eliminate)]
+        yield [Task((d - left) * BLOCK**2, partial(eliminate, block, panel))]
         if not is_definite[0]:
             return False
-        rest, number = matrix[right:, right:], -(-(d - right) // (2 * BLOCK))
-        yield (
-            [
-                Task(
-                    len(rest) ** 2 * BLOCK / number,
-                    partial(add_strip, rest, panel.T, -1.0, strip, lower=True),
-                )
-                for strip in strips(len(rest), number, lower=True)
-            ]
-            if number
-            else []
-        )
+        rest, number = matrix[right:, right:], max(1, -(-(d - right) // (2 * BLOCK)))
+        change, cost = partial(add_strip, rest, panel.T, -1.0, lower=True), len(rest) ** 2 * BLOCK
+        yield [
+            Task(cost / number, partial(change, strip=strip))
+            for strip in strips(len(rest), number, lower=True)
+        ]
     return True
 
 
