@@ -9,7 +9,7 @@ from newfound.common.arrays import Counts, Floats, Index, Labels
 from newfound.common.pieces import Stages, Task
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.base import Solver
-from newfound.solvers.cholesky import factorise, factorise_in_stages, regularised
+from newfound.solvers.cholesky import factorise_in_stages, factorise_indefinite, regularised
 from newfound.sums.blas import diagonal_of, second_moment
 
 # Rows that are worked on at a time.
@@ -62,7 +62,7 @@ class Snapshot(NamedTuple):
         return centred
 
     def factor_in_stages(self, penalty: float, room: Floats) -> Stages[Floats]:
-        """Overwrite `room` (r, r) with the lower Cholesky factor of the matrix plus penalty."""
+        """Return the lower Cholesky factor of the matrix plus penalty; overwrites `room` (r, r)."""
         r = len(room)
 
         def begin(strip: slice) -> None:
@@ -73,7 +73,7 @@ class Snapshot(NamedTuple):
         yield [Task(ENTRY * r * STRIP_COLUMNS, partial(begin, strip)) for strip in strips]
         if not (yield from factorise_in_stages(room)):
             begin(slice(None))
-            return factorise(room)
+            return factorise_indefinite(room)
         return room
 
 

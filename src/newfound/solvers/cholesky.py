@@ -90,15 +90,22 @@ def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floa
 def factorise(matrix: Floats) -> Floats:
     """Return the lower Cholesky factor of a matrix given by its lower triangle.
 
-    Where rounding has made the matrix indefinite, which happens once the penalty is lost beside
-    the largest features (a condition number beyond 1e15), its smallest eigenvalues are raised to
-    what float64 can tell from zero.
+    Where it has none, it is that of `factorise_indefinite`.
 
     Raises LinAlgError if there are infinities in it.
     """
     factor = matrix.copy(order="F")
-    if at_once(factorise_in_stages(factor)):
-        return factor
+    return factor if at_once(factorise_in_stages(factor)) else factorise_indefinite(matrix)
+
+
+def factorise_indefinite(matrix: Floats) -> Floats:
+    """Return a lower Cholesky factor for a matrix that rounding has made indefinite.
+
+    That happens once the penalty is lost beside the largest features (a condition number beyond
+    1e15). Its smallest eigenvalues are raised to what float64 can tell from zero.
+
+    Raises LinAlgError if there are infinities in it.
+    """
     with one_thread:
         values, vectors = np.linalg.eigh(matrix, UPLO="L")
         floor = 10 * len(values) * np.finfo(np.float64).eps * abs(values).max()
