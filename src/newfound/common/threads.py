@@ -47,7 +47,8 @@ class OneThread(ContextDecorator):
 
     There is no other way to say so than for all of the process: a product of somebody else's that
     begins meanwhile runs on one thread, too. Afterwards every library is as it was, or as somebody
-    else has set it meanwhile. A limit that is 1 already is left alone.
+    else has set it meanwhile. A limit that is 1 already is left alone. Enter it by `with`, or as a
+    decorator: an `ExitStack` leaves in another frame than it enters, and is not known there.
 
     Examples
     --------
@@ -252,7 +253,6 @@ def spread(tasks: Sequence[Callable[[], object]]) -> None:
 def _begin_anew() -> None:
     global _helpers
     _helpers = _Helpers()
-    _here.__dict__.clear()
     one_thread.begin_anew()
 
 
