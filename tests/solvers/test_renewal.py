@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newfound.solvers.carried import Carried
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.renewal import NEW_PARTS, Renewal, pieces_of_renewal
 from newfound.sums.sums import Sums
@@ -95,11 +96,77 @@ def test_rows_that_come_and_go_again_meanwhile_leave_no_trace() -> None:
     learn(sums, X[:n], y[:n])
     renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
     while not renewal.is_done:
-        learn(sums, 10 * X[n : n + 1], y[n : n + 1], renewal)
-        forget(sums, 10 * X[n : n + 1], y[n : n + 1], renewal)
+        row = 10 * X[n : n + 1]
+        learn(sums, row, y[n : n + 1], renewal)
+        forget(sums, row, y[n : n + 1], renewal)
+        row.fill(np.nan)  # for it is the caller's
         n += 1
     assert n > 100 + NEW_PARTS // 2
     assert_right(renewal, sums, X[:100], y[:100], 3.0, 1e-11)
+
+
+def test_many_rows_that_came_meanwhile_are_learned_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = sample(400, WIDTH)
+    sums, n, changes, change = Sums(WIDTH), 100, list[int](), Carried.change
+
+    def note(self: Carried, X: Any, index: Any, sign: int) -> Any:
+        changes.append(len(X))
+        return change(self, X, index, sign)
+
+    monkeypatch.setattr(Carried, "change", note)
+    learn(sums, X[:n], y[:n])
+    renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
+    for _ in range(NEW_PARTS + 3):
+        learn(sums, X[n : n + 20], y[n : n + 20], renewal)
+        n += 20
+    assert_right(renewal, sums, X[:n], y[:n], 3.0, 1e-11)
+    assert sum(changes) == 60
+    assert max(changes) == 40  # as few as are thirty-two or more
+
+
+@pytest.mark.parametrize("n", [1, 32, 33, 50])
+def test_few_rows_of_many_features_are_all_part_of_it(n: int) -> None:
+    X, y = sample(n, 150)
+    sums = Sums(150, per_class=True)  # which holds them all as they came
+    learn(sums, X, y)
+    assert_right(Renewal(sums, 3.0, fit_intercept=True, single=False), sums, X, y, 3.0, 1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 49])
+def test_a_row_among_few_that_is_too_large_for_it_makes_it_give_up(place: int) -> None:
+    X, y = sample(50, 150)
+    X[place] *= 1e9
+    sums = Sums(150, per_class=True)
+    learn(sums, X, np.sort(y))
+    assert Renewal(sums, 1e-3, fit_intercept=False, single=False).finish() is None
+
+
+def test_a_row_of_float64_is_too_much_for_what_is_made_in_float32() -> None:
+    X, y = sample(200, WIDTH)
+    sums = Sums(WIDTH)
+    learn(sums, X[:100].astype(np.float32), y[:100])
+    renewal = Renewal(sums, 3.0, fit_intercept=True, single=True)
+    for n in range(100, 120):
+        learn(sums, X[n : n + 1], y[n : n + 1], renewal)
+    assert renewal.finish() is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_after_a_stiff_row_that_came_meanwhile_all_is_derived_once_more(scale: float) -> None:
+    X, y = sample(300, WIDTH)
+    X[118] *= scale
+    both = Taught(WIDTH)
+    both.learn(X[:100], y[:100])
+    assert both.solver.weights.any()
+    both.solver.foresee(7.0)
+    both.learn_each(X[100:120], y[100:120])
+    both.solver.use(7.0)
+    assert both.solver.rebuilds == 2
+    both.learn_each(X[120:], y[120:])
+    assert both.solver.rebuilds == 2 + (scale > 1)
+    both.assert_right(X, y)
 
 
 @pytest.mark.parametrize("in_time", [True, False])
@@ -201,6 +268,26 @@ def test_a_class_that_vanishes_is_no_part_of_a_penalty_that_was_foreseen() -> No
     both.learn_each(X[75:], y[75:])
     both.solver.use(7.0)
     both.assert_right(X[2:], y[2:])
+
+
+@pytest.mark.parametrize("where", ["change", "finish"])
+@pytest.mark.parametrize("penalty", [1.0, 7.0])
+def test_without_memory_for_it_all_is_derived_when_it_is_asked_for(
+    where: str, penalty: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise MemoryError
+
+    X, y = sample(400, WIDTH)
+    both = Taught(WIDTH)
+    with monkeypatch.context() as patch:
+        patch.setattr(Renewal, where, refuse)
+        both.learn_each(1e4 * X[:30], y[:30])  # stiff, so that all is to be derived anew
+        if penalty != 1.0:
+            both.solver.foresee(penalty)
+        both.learn_each(1e4 * X[30:], y[30:])
+        both.solver.use(penalty)
+    both.assert_right(1e4 * X, y, 1e-15)
 
 
 def test_rows_too_large_for_it_make_it_give_up() -> None:

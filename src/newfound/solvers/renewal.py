@@ -35,7 +35,7 @@ def derived_in_stages(
     room = np.empty((sums.width, sums.width), order="F") if room is None else room
     if rows is not None:
         equations = Equations(room, sums.cross.copy(), masses)
-        return carried_from_rows_in_stages(rows.copy(), equations, *options, single=single)
+        return carried_from_rows_in_stages(rows, equations, *options, single=single)
     equations = Equations(sums.gram_in(room), sums.cross.copy(), masses)
     return carried_in_stages(equations, *options, single=single)
 
