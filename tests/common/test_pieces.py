@@ -1,12 +1,18 @@
 """Work in pieces: as many of them however it is done, and each task once, in its turn."""
 
+import threading
+import time
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
-from newfound.common.pieces import Pieces, Stages, Task, at_once
+from newfound.common.pieces import WORTH_SPREADING, Pieces, Stages, Task, at_once
+from newfound.common.threads import spread
+from tests.background import PATIENCE
 
 COSTS = st.lists(st.lists(st.floats(0, 5), max_size=6), max_size=6)
 
@@ -54,6 +60,35 @@ def test_a_piece_is_no_larger_than_it_should_be_but_for_its_last_task(
         pieces.step()
         spent = [costs[stage][place] for stage, place in done[before:]]
         assert sum(spent[:-1]) < 3.0
+
+
+def test_a_large_task_is_a_piece_of_its_own() -> None:
+    pieces = Pieces(work([[7.0, 1.0, 1.0]], []), 3.0)
+    assert pieces.finish() == "found"
+    assert pieces.number == 2
+
+
+@pytest.mark.parametrize("how", ["step", "finish small", "finish large"])
+def test_other_threads_help_only_where_all_is_done_at_once_and_worth_it(how: str) -> None:
+    caller, both, by = threading.get_ident(), threading.Barrier(2), list[int]()
+
+    def task() -> None:
+        if how == "finish large":
+            both.wait(PATIENCE)
+        time.sleep(0.01)  # time enough for others to come
+        by.append(threading.get_ident())
+
+    def stages() -> Stages[None]:
+        share = 0.6 if how == "finish large" else 0.4
+        yield [Task(share * WORTH_SPREADING, task)] * 2
+        if how == "step":
+            yield [Task(1.0, partial(spread, [task] * 20))]
+
+    pieces = Pieces(stages(), float("inf"))
+    with threadpool_limits(2, user_api="blas"):
+        (pieces.step if how == "step" else pieces.finish)()
+    assert pieces.is_done
+    assert (set(by) == {caller}) == (how != "finish large")
 
 
 def test_all_of_it_can_be_done_at_once() -> None:

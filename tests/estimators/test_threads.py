@@ -17,6 +17,7 @@ import pytest
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, load
 from newfound.features import Identity
 from newfound.recognition.recogniser import Recogniser
+from tests.background import PATIENCE, together
 from tests.streams import derived_anew
 
 VARIANTS: list[tuple[type[IncrementalRidgeClassifier], dict[str, Any]]] = [
@@ -28,8 +29,6 @@ VARIANTS: list[tuple[type[IncrementalRidgeClassifier], dict[str, Any]]] = [
 ]
 D = 30
 CENTRES = np.random.default_rng(0).normal(size=(12, D)) * 3
-# Longer than anything here takes, also on a machine that is busy with other work.
-PATIENCE = 240.0
 
 
 def views(n: int, classes: int, seed: int) -> tuple[Any, Any]:
@@ -44,28 +43,6 @@ def threads_that_take_turns_often() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(usual)
-
-
-def together(*jobs: Callable[[], object]) -> None:
-    """Run jobs at the same time, from one start; raise what any of them raises."""
-    raised: list[BaseException] = []
-    start = threading.Barrier(len(jobs), timeout=PATIENCE)
-
-    def guarded(job: Callable[[], object]) -> None:
-        try:
-            start.wait()
-            job()
-        except BaseException as error:
-            raised.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(job,), daemon=True) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-        assert not thread.is_alive(), "waits for ever"
-    if raised:
-        raise raised[0]
 
 
 def scores_by_label(model: Any, Q: Any) -> dict[Any, Any]:

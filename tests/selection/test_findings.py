@@ -13,8 +13,7 @@ from newfound.selection import findings
 from newfound.selection.findings import Findings, candidates, vote, without_votes, work_out
 from newfound.selection.panel import Panel
 from newfound.selection.rules import prior
-from newfound.selection.snapshot import Snapshot
-from tests.choices import to_choose
+from tests.choices import basis_of, snapshot_of, to_choose
 
 RECODINGS = np.array([0.0, 0.5, 1.0])
 
@@ -26,20 +25,18 @@ def panel(counts: list[int], **changes: Any) -> Panel:
     settings = to_choose(**changes)
     engine = Engine.blank(6, settings)
     engine.fit(X, *engine.sums.locate(y))
-    assert engine.selector is not None
-    what_if = settings.rule == "what-if"
-    return Panel(Snapshot.of(engine.solver, engine.selector.witnesses), 8, what_if)
+    return Panel(snapshot_of(engine), 8, what_if=settings.rule == "what-if")
 
 
 @pytest.mark.parametrize(("counts", "known"), [([30, 20, 25, 3], 3), ([30, 20, 3, 3], 2)])
 def test_what_ifs_weigh_the_more_the_more_classes_are_known(counts: list[int], known: int) -> None:
     voting = panel(counts)
     assert np.count_nonzero(voting.known) == known
-    basis = voting.basis(voting.snapshot.factor(3.0))
+    basis = basis_of(voting, 3.0)
     real = voting.as_it_is(basis, RECODINGS)
     table, rare = at_once(vote(voting, to_choose(), 3.0))
     for m, rung in enumerate(voting.ladder):
-        of_known, of_rare = voting.what_if(basis, rung, RECODINGS)
+        of_known, of_rare = at_once(voting.what_if_in_stages(basis, rung, RECODINGS))
         np.testing.assert_allclose(table[m], ((known - 1) * of_known + real) / known)
         np.testing.assert_array_equal(rare[m], of_rare)
         assert abs(of_known - real).max() > 0.02  # so that the mixture shows
@@ -47,7 +44,7 @@ def test_what_ifs_weigh_the_more_the_more_classes_are_known(counts: list[int], k
 
 def test_with_one_known_class_only_the_model_as_it_is_is_voted_on() -> None:
     voting = panel([30, 4, 3])
-    real = voting.as_it_is(voting.basis(voting.snapshot.factor(3.0)), RECODINGS)
+    real = voting.as_it_is(basis_of(voting, 3.0), RECODINGS)
     for each in at_once(vote(voting, to_choose(), 3.0)):
         np.testing.assert_array_equal(each, np.tile(real, (len(voting.ladder), 1)))
 

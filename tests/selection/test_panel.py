@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from newfound.common.pieces import at_once
 from newfound.engine.engine import Engine
 from newfound.heads.recoding import recoding_factors
 from newfound.selection import panel as panels
 from newfound.selection.panel import Panel, accuracies, are_known
-from newfound.selection.snapshot import Snapshot
 from newfound.solvers.settings import SelectionSettings
 from tests import oracles
-from tests.choices import to_choose
+from tests.choices import basis_of, snapshot_of, to_choose
 
 WIDTH, PENALTY, RECODINGS = 5, 4.0, (0.0, 0.5, 1.0)
 COUNTS = [40, 50, 45, 60, 3]  # the last is rare
@@ -38,10 +38,8 @@ def taught(X: Any, y: Any, chosen: SelectionSettings) -> Engine:
 
 
 def panel_of(engine: Engine, what_if: bool) -> Panel:
-    assert engine.selector is not None
     assert isinstance(engine.settings, SelectionSettings)
-    snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
-    return Panel(snapshot, engine.settings.min_class_count, what_if)
+    return Panel(snapshot_of(engine), engine.settings.min_class_count, what_if)
 
 
 def places_of(voters: Any, X: Any) -> Any:
@@ -130,7 +128,7 @@ def test_what_if_votes_equal_those_worked_out_the_long_way(
     assert panel.known.tolist() == [True, True, True, True, False]
     weights = np.array([(class_weight or {}).get(t, 1.0) for t in range(5)])
     full = np.bincount(y) * weights
-    basis = panel.basis(panel.snapshot.factor(PENALTY))
+    basis = basis_of(panel, PENALTY)
     assert engine.selector is not None
     samples = engine.selector.witnesses.samples
 
@@ -149,7 +147,7 @@ def test_what_if_votes_equal_those_worked_out_the_long_way(
         return [((each * factors)[:, :4].argmax(axis=1) == label) for each in scores]
 
     for rung in panel.ladder:
-        found, rare_found = panel.what_if(basis, rung, np.array(RECODINGS))
+        found, rare_found = at_once(panel.what_if_in_stages(basis, rung, np.array(RECODINGS)))
         expected, expected_rare = [], []
         for scene in panel.scenes:
             assert set(scene.tolist()) <= {0, 1, 2, 3}
@@ -175,7 +173,7 @@ def test_classes_of_one_row_neither_vote_nor_compete_and_others_do_both() -> Non
     engine = taught(X, y, settings(rule="what-if"))
     panel = panel_of(engine, what_if=False)
     assert panel.votes.tolist() == [True, True, True, False]
-    found = panel.as_it_is(panel.basis(panel.snapshot.factor(PENALTY)), np.array(RECODINGS))
+    found = panel.as_it_is(basis_of(panel, PENALTY), np.array(RECODINGS))
     voters, of = engine.witnesses
     right: dict[int, list[Any]] = {0: [], 1: [], 2: []}
     for place, label in zip(places_of(voters, X), of, strict=True):
@@ -200,8 +198,7 @@ def test_few_rows_vote_in_the_space_they_span_as_they_would_among_all_features(
     X = rng.normal(size=(18, 50)) + rng.normal(size=(3, 50))[y] + 7.0
     chosen = settings(class_weight=class_weight, fit_intercept=intercept, min_class_count=4)
     engine = taught(X, y, chosen)
-    assert engine.selector is not None
-    small = Snapshot.of(engine.solver, engine.selector.witnesses)
+    small = snapshot_of(engine)
     assert len(small.matrix) == 18 - intercept  # around their mean, rows add up to nothing
     sums = engine.sums
     weights = np.array([(class_weight or {}).get(t, 1.0) for t in range(3)])[y]
@@ -214,12 +211,13 @@ def test_few_rows_vote_in_the_space_they_span_as_they_would_among_all_features(
     recodings = np.array(RECODINGS)
     few, all_of_them = (Panel(each, 4, what_if=True) for each in (small, whole))
     for penalty in (0.5, 50.0):
-        one, other = (each.basis(each.snapshot.factor(penalty)) for each in (few, all_of_them))
+        one, other = (basis_of(each, penalty) for each in (few, all_of_them))
         for ours, theirs in zip(one, other, strict=True):
             np.testing.assert_allclose(ours, theirs, atol=1e-9)
         for rung in few.ladder:
             np.testing.assert_allclose(
-                few.what_if(one, rung, recodings), all_of_them.what_if(other, rung, recodings)
+                at_once(few.what_if_in_stages(one, rung, recodings)),
+                at_once(all_of_them.what_if_in_stages(other, rung, recodings)),
             )
 
 
@@ -295,9 +293,9 @@ def test_classes_known_are_those_with_many_examples_and_two_witnesses() -> None:
     assert engine.selector is not None
     witnesses = engine.selector.witnesses
     for left, known in ((witnesses, [0, 1, 2, 3]), (witnesses.only([0, 1]), [0, 1])):
-        panel = Panel(Snapshot.of(engine.solver, left), 10, what_if=True)
+        panel = Panel(snapshot_of(engine, left), 10, what_if=True)
         assert panel.classes[panel.known].tolist() == known
-    nobody = Panel(Snapshot.of(engine.solver, witnesses.capped(1)), 10, what_if=True)
+    nobody = Panel(snapshot_of(engine, witnesses.capped(1)), 10, what_if=True)
     assert not nobody.votes.any()
     assert not nobody.scenes
     assert not nobody.few
@@ -312,7 +310,7 @@ def test_the_space_of_rows_that_depend_on_each_other_is_as_small_as_it_is(interc
     X[40:50], X[60] = X[:10], 0.0
     engine = taught(X, y, settings(fit_intercept=intercept, witnesses=60))
     assert engine.selector is not None
-    snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
+    snapshot = snapshot_of(engine)
     assert len(snapshot.matrix) == 12
     assert snapshot.space is not None
     rows, _ = engine.selector.witnesses.stacked(engine.sums.labels, 200)
@@ -325,6 +323,4 @@ def test_the_space_of_rows_that_depend_on_each_other_is_as_small_as_it_is(interc
 
 def test_rows_that_are_all_alike_can_be_voted_on() -> None:
     engine = taught(np.ones((6, 40)), np.arange(6) % 2, settings(min_class_count=2))
-    assert engine.selector is not None
-    snapshot = Snapshot.of(engine.solver, engine.selector.witnesses)
-    assert np.isfinite(Panel(snapshot, 2, what_if=True).basis(snapshot.factor(1.0)).rows).all()
+    assert np.isfinite(basis_of(panel_of(engine, what_if=True), 1.0).rows).all()

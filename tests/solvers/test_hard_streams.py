@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.solvers.recursive import RecursiveSolver
-from newfound.sums import Sums
+from tests.taught import Taught
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 10))
@@ -39,18 +38,14 @@ def test_an_outlier_taught_and_taken_back_leaves_no_trace(scale: float) -> None:
 
 def test_the_drift_of_a_single_class_is_watched_too() -> None:
     """Its weights are all zero, so that nothing is seen along them."""
-    sums = Sums(10)
-    solver = RecursiveSolver(sums, 1e-8, fit_intercept=True)
-    index, labels = sums.locate(np.array(["a"]))
-    for row in RNG.normal(size=(500, 10)):
-        solver.learn(row[None], index, labels)
-        sums.add(row[None], index, labels)
-    carried = solver._carried  # noqa: SLF001  (poisoned below)
+    both = Taught(10, penalty=1e-8)
+    both.learn_each(RNG.normal(size=(500, 10)), np.repeat("a", 500))
+    carried = both.solver._carried  # noqa: SLF001  (poisoned below)
     assert carried is not None
     inverse = carried.inverse
     inverse.flush()
     inverse.matrix *= 1.001
-    assert solver.drift() > 1e-4
+    assert both.solver.drift() > 1e-4
 
 
 def test_large_float32_features_are_not_carried_in_float32() -> None:

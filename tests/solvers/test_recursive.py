@@ -1,42 +1,15 @@
 """The recursive solver: blocks, drift, rebuilding, and what is refused."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from newfound import IncrementalRidgeClassifier
 from newfound.solvers.cholesky import factorise
 from newfound.solvers.inverse import LIMITS
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.watch import CHECK_EVERY
-from newfound.sums.sums import Sums
 from tests import oracles
-
-
-class Taught:
-    """Sums and their solver, moved together as the estimator moves them."""
-
-    def __init__(self, width: int, penalty: float = 1.0, fit_intercept: bool = True) -> None:
-        self.sums = Sums(width)
-        self.solver = RecursiveSolver(self.sums, penalty, fit_intercept)
-
-    def learn(self, X: NDArray[Any], y: NDArray[Any]) -> None:
-        index, labels = self.sums.locate(y)
-        self.solver.learn(X, index, labels)
-        self.sums.add(X, index, labels)
-
-    def forget(self, X: NDArray[Any], y: NDArray[Any]) -> None:
-        index, _ = self.sums.locate(y)
-        remove = self.sums.prepare_removal(X, index)
-        self.solver.forget(X, index)
-        self.solver.remove_classes(remove())
-
-
-def sample(rows: int, width: int, classes: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:
-    rng = np.random.default_rng(3)
-    return rng.normal(size=(rows, width)) + 1, rng.integers(0, classes, rows)
+from tests.taught import Taught, sample
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -47,17 +20,11 @@ def test_blocks_are_carried_without_rebuilding(size: int, fit_intercept: bool) -
     for start in range(0, len(X), size):
         both.learn(X[start : start + size], y[start : start + size])
     assert both.solver.rebuilds == 0
-    labels = both.sums.labels
-    W, b = oracles.ridge(X, oracles.one_hot(y, labels), 0.3, fit_intercept)
-    np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
-    np.testing.assert_allclose(both.solver.intercept, b, atol=1e-12)
+    both.assert_right(X, y)
     for start in range(0, 130, size):
         both.forget(X[start : start + size], y[start : start + size])
     assert both.solver.rebuilds == 0
-    left = slice(start + size, None)
-    W, b = oracles.ridge(X[left], oracles.one_hot(y[left], labels), 0.3, fit_intercept)
-    np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
-    np.testing.assert_allclose(both.solver.intercept, b, atol=1e-12)
+    both.assert_right(X[start + size :], y[start + size :])
 
 
 def test_a_large_batch_is_left_to_the_sums() -> None:
@@ -65,16 +32,14 @@ def test_a_large_batch_is_left_to_the_sums() -> None:
     both = Taught(20)
     both.learn(X, y)
     assert both.solver.rebuilds == 0
-    W, _ = oracles.ridge(X, oracles.one_hot(y, both.sums.labels), 1.0)
-    np.testing.assert_allclose(both.solver.weights, W, atol=1e-12)
+    both.assert_right(X, y)
     assert both.solver.rebuilds == 1
 
 
 def test_the_drift_of_a_good_stream_is_rounding() -> None:
     X, y = sample(2000, width=20)
     both = Taught(20)
-    for i in range(len(X)):
-        both.learn(X[i : i + 1], y[i : i + 1])
+    both.learn_each(X, y)
     assert both.solver.drift() < 1e-13
     assert both.solver.rebuilds == 0
 
@@ -83,8 +48,7 @@ def test_the_drift_of_a_good_stream_is_rounding() -> None:
 def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     X, y = sample(500 + 2 * CHECK_EVERY, width=20)
     both = Taught(20)
-    for i in range(500):
-        both.learn(X[i : i + 1], y[i : i + 1])
+    both.learn_each(X[:500], y[:500])
     error = 1e-7
     carried = both.solver._carried  # noqa: SLF001  (poisoned below)
     assert carried is not None
@@ -93,8 +57,7 @@ def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     part = inverse.matrix if what == "inverse" else carried.weights
     part *= 1 + error
     assert error / 30 < both.solver.drift() < error * 30
-    for i in range(500, 500 + 2 * CHECK_EVERY):
-        both.learn(X[i : i + 1], y[i : i + 1])
+    both.learn_each(X[500:], y[500:])
     assert both.solver.rebuilds == 1
     assert both.solver.drift() < 1e-13
 
@@ -110,10 +73,7 @@ def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
         X = rng.normal(size=(rows, width)).astype(np.float32)
         y = rng.integers(0, 3, rows)
         both = Taught(width, penalty=0.05)
-        for i in range(rows):
-            both.learn(X[i : i + 1], y[i : i + 1])
-            if i >= window:
-                both.forget(X[i - window : i - window + 1], y[i - window : i - window + 1])
+        both.slide(X, y, window)
         targets = oracles.one_hot(y[-window:], both.sums.labels)
         W, _ = oracles.ridge(X[-window:], targets, 0.05)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)

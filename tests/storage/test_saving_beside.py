@@ -1,8 +1,7 @@
 """A file is written beside the stream: nobody waits for it, and it is the state of one moment."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,8 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, R
 from newfound.estimators import learner
 from newfound.selection.panel import Panel
 from newfound.storage import format as file_format
+from tests.background import PATIENCE, in_the_background, together
 
-# Longer than anything here takes, also on a machine that is busy with other work.
-PATIENCE = 60.0
 RNG = np.random.default_rng(0)
 Y = np.array([f"class {n % 3}" for n in range(100)])
 X = RNG.normal(size=(100, 6)) + np.eye(3, 6)[np.arange(100) % 3]
@@ -47,26 +45,6 @@ def save(it: Any, path: Path) -> None:
         it.save(path, refresh=False)
     else:
         it.save(path)
-
-
-@contextmanager
-def in_the_background(job: Callable[[], Any]) -> Iterator[threading.Thread]:
-    """Run a job in a thread; at the end it is done, and what it raised is raised."""
-    raised: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            job()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=guarded, daemon=True)
-    thread.start()
-    yield thread
-    thread.join(PATIENCE)
-    assert not thread.is_alive(), "waits for ever"
-    if raised:
-        raise raised[0]
 
 
 class Gate:
@@ -110,8 +88,7 @@ def test_others_teach_and_ask_while_a_file_is_made(
             teach(it, slice(70, 100))
             assert len(ask(it)) == 5
 
-        with in_the_background(others):
-            pass
+        together(others)
         assert not (tmp_path / "m").exists()
         closed.open.set()
     assert (tmp_path / "m").read_bytes() == (tmp_path / "before").read_bytes()
@@ -147,8 +124,7 @@ def test_of_two_who_save_at_once_the_last_to_begin_wins(
                     with pytest.raises(OSError, match="full"):
                         save(it, tmp_path / "m")
 
-        with in_the_background(later):
-            pass
+        together(later)
         closed.open.set()
     save(it, tmp_path / "late")
     expected = "early" if fails else "late"

@@ -12,6 +12,7 @@ from newfound.solvers.inverse import Inverse
 from newfound.sums import gradual
 from newfound.sums.gradual import Gradual, add_squares, block_rows, strips
 from newfound.sums.gram import Gram, total_gram
+from newfound.sums.triangles import Triangles
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,9 @@ def test_what_is_made_and_what_is_missing_are_the_whole_change(dtype: Any, lower
             change.add_times(product, several)
             np.testing.assert_allclose(product, -2.0 * rows.T @ (rows @ several), atol=2e-3)
         finished = target.copy(order="F")
-        copy.deepcopy(change).finish(finished)
+        twin = copy.deepcopy(change)
+        twin.finish(finished)
+        assert not twin.is_under_way
         np.testing.assert_allclose(finished, whole, atol=1e-4)
         change.step(target)
     assert moments == 13
@@ -98,9 +101,22 @@ def test_an_inverse_is_the_same_at_every_moment(dtype: Any) -> None:
             expected = np.linalg.solve(A, columns)
             tolerance = 1e-12 if dtype is np.float64 else 1e-4
             np.testing.assert_allclose(inverse.times(columns), expected, atol=tolerance)
+        twin = copy.deepcopy(inverse)
+        twin.flush()
+        np.testing.assert_allclose(np.tril(twin.matrix), np.tril(np.linalg.inv(A)), atol=tolerance)
     assert under_way > 40
-    inverse.flush()
-    np.testing.assert_allclose(np.tril(inverse.matrix), np.tril(np.linalg.inv(A)), atol=1e-4)
+
+
+@pytest.mark.parametrize("recent_apart", [True, False])
+def test_what_is_taken_out_gradually_is_no_part_of_the_sum(recent_apart: bool) -> None:
+    X = np.random.default_rng(5).normal(size=(40, 30))
+    triangles = Triangles(30, recent_apart)
+    triangles.prepare(X)()
+    triangles.prepare(X[:5], -1.0, gradually=True)()
+    while triangles.change is not None:
+        np.testing.assert_allclose(triangles.total(), np.tril(X[5:].T @ X[5:]), atol=1e-12)
+        triangles.settle_strip()
+    np.testing.assert_allclose(triangles.total(), np.tril(X[5:].T @ X[5:]), atol=1e-12)
 
 
 def test_a_gram_mapped_from_a_file_is_copied_before_strips_are_made() -> None:

@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
 
+# The frame so many calls above. inspect.currentframe() calls it, too, and takes four times as long.
+_frame = sys._getframe  # noqa: SLF001  (there is no public name for it)
+
 
 class _Library(NamedTuple):
     """How to ask a BLAS library for its number of threads, and how to set it."""
@@ -44,7 +47,8 @@ class OneThread(ContextDecorator):
 
     There is no other way to say so than for all of the process: a product of somebody else's that
     begins meanwhile runs on one thread, too. Afterwards every library is as it was, or as somebody
-    else has set it meanwhile. A limit that is 1 already is left alone.
+    else has set it meanwhile. A limit that is 1 already is left alone. Enter it by `with`, or as a
+    decorator: an `ExitStack` leaves in another frame than it enters, and is not known there.
 
     Examples
     --------
@@ -71,7 +75,7 @@ class OneThread(ContextDecorator):
         return min(self._limits if self._inside else self._current(), default=1)
 
     def __enter__(self) -> None:
-        me, frame = threading.get_ident(), sys._getframe(1)  # noqa: SLF001
+        me, frame = threading.get_ident(), _frame(1)
         first, times = self._inside.get(me, (None, 0))
         if first is frame:
             self._inside[me] = first, times + 1
@@ -87,7 +91,7 @@ class OneThread(ContextDecorator):
     def __exit__(self, *_: object) -> None:
         me = threading.get_ident()
         first, times = self._inside.get(me, (None, 0))
-        if first is not sys._getframe(1):  # noqa: SLF001
+        if first is not _frame(1):
             return
         if times > 1:
             self._inside[me] = first, times - 1
@@ -249,7 +253,6 @@ def spread(tasks: Sequence[Callable[[], object]]) -> None:
 def _begin_anew() -> None:
     global _helpers
     _helpers = _Helpers()
-    _here.__dict__.clear()
     one_thread.begin_anew()
 
 

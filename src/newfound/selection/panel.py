@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Counts, Floats, Index, Labels
-from newfound.common.pieces import Stages, Task, at_once
+from newfound.common.pieces import Stages, Task
 from newfound.heads.recoding import recoding_factors
-from newfound.selection.snapshot import Snapshot
+from newfound.selection.snapshot import ENTRY, Snapshot
 from newfound.selection.what_if import Basis, Group, Scene, left_out_scores
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.sums.tiles import solve_lower
@@ -26,9 +26,7 @@ LADDER: Floats = np.power(4.0, np.arange(6))
 SCENES = 4
 # Columns that are solved for, and rows that are multiplied, at a time.
 COLUMNS = 64
-# How many operations of BLAS take as long as one of numpy's on every entry.
-ENTRY = 100.0
-# And as long as the first touch of one that is new in memory.
+# How many operations of BLAS take as long as the first touch of an entry that is new in memory.
 NEW_ENTRY = 1000.0
 
 Mask = NDArray[np.bool_]
@@ -189,12 +187,8 @@ class Panel:
         factor = yield from self.snapshot.factor_in_stages(penalty, self.room)
         return (yield from self.basis_in_stages(factor))
 
-    def basis(self, factor: Floats) -> Basis:
-        """Return what all scores are made of, given the factor for a penalty."""
-        return at_once(self.basis_in_stages(factor))
-
     def basis_in_stages(self, factor: Floats) -> Stages[Basis]:
-        """Do what `basis` does."""
+        """Return what all scores are made of, given the factor for a penalty."""
         r, V, q = len(factor), len(self.voters), len(self.vectors)
         half = self._half
 
@@ -233,17 +227,13 @@ class Panel:
         who = (self.known, everybody) if of_known else (self.votes, self.votes)
         return self._vote(basis, np.inf, nobody, recodings, *who)[0]
 
-    def what_if(self, basis: Basis, rung: float, recodings: Floats) -> tuple[Floats, Floats]:
+    def what_if_in_stages(
+        self, basis: Basis, rung: float, recodings: Floats
+    ) -> Stages[tuple[Floats, Floats]]:
         """Return accuracies by recoding, shape (A,), had some classes been taught `rung` times.
 
         Of all known classes, and of those pretended rare alone, means over classes and scenes.
         """
-        return at_once(self.what_if_in_stages(basis, rung, recodings))
-
-    def what_if_in_stages(
-        self, basis: Basis, rung: float, recodings: Floats
-    ) -> Stages[tuple[Floats, Floats]]:
-        """Do what `what_if` does."""
         parts = [list[Floats]() for _ in self.scenes]
 
         def act(scene: Index, found: list[Floats]) -> None:

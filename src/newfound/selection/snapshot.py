@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats, Index, Labels
-from newfound.common.pieces import Stages, Task, at_once
+from newfound.common.pieces import Stages, Task
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.base import Solver
-from newfound.solvers.cholesky import factorise, factorise_in_stages, regularised
+from newfound.solvers.cholesky import factorise_in_stages, factorise_indefinite, regularised
 from newfound.sums.blas import diagonal_of, second_moment
 
 # Rows that are worked on at a time.
@@ -18,7 +18,7 @@ BLOCK = 32
 STRIP_COLUMNS = 256
 # Of the longest of a few rows, what is rounding and no direction of its own.
 NOISE = 1e-12
-# How many operations of BLAS take as long as copying an entry.
+# How many operations of BLAS take as long as copying an entry, or another of numpy's on it.
 ENTRY = 100.0
 
 
@@ -46,11 +46,6 @@ class Snapshot(NamedTuple):
     mean: Floats  # of the rows, shape (d,); zeros without an intercept
     space: "Space | None"  # what coordinates are of; None: the features themselves
 
-    @classmethod
-    def of(cls, solver: Solver, witnesses: Witnesses) -> "Snapshot":
-        """Return what there is to vote on, for the weights of this solver."""
-        return at_once(snapshot_in_stages(solver, witnesses))
-
     @property
     def total(self) -> int:
         """Examples taught."""
@@ -66,12 +61,8 @@ class Snapshot(NamedTuple):
         centred: Floats = rows - self.mean
         return centred
 
-    def factor(self, penalty: float) -> Floats:
-        """Return the lower Cholesky factor of the matrix plus penalty, shape (r, r)."""
-        return at_once(self.factor_in_stages(penalty, np.empty_like(self.matrix)))
-
     def factor_in_stages(self, penalty: float, room: Floats) -> Stages[Floats]:
-        """Do what `factor` does, in a matrix (r, r) that is there already."""
+        """Return the lower Cholesky factor of the matrix plus penalty; overwrites `room` (r, r)."""
         r = len(room)
 
         def begin(strip: slice) -> None:
@@ -82,12 +73,15 @@ class Snapshot(NamedTuple):
         yield [Task(ENTRY * r * STRIP_COLUMNS, partial(begin, strip)) for strip in strips]
         if not (yield from factorise_in_stages(room)):
             begin(slice(None))
-            return factorise(room)
+            return factorise_indefinite(room)
         return room
 
 
 def snapshot_in_stages(solver: Solver, witnesses: Witnesses) -> Stages[Snapshot]:
-    """Take note of all that may change, now; what follows from it is worked out in stages."""
+    """Return what there is to vote on, for the weights of this solver.
+
+    All that may change is taken note of now; what follows from it is worked out in stages.
+    """
     sums, masses, fit_intercept = solver.sums, solver.masses, solver.fit_intercept
     counts = np.maximum(sums.counts, 1)
     mean = sums.cross @ (masses / counts) / masses.sum() * fit_intercept

@@ -90,15 +90,22 @@ def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floa
 def factorise(matrix: Floats) -> Floats:
     """Return the lower Cholesky factor of a matrix given by its lower triangle.
 
-    Where rounding has made the matrix indefinite, which happens once the penalty is lost beside
-    the largest features (a condition number beyond 1e15), its smallest eigenvalues are raised to
-    what float64 can tell from zero.
+    Where it has none, it is that of `factorise_indefinite`.
 
     Raises LinAlgError if there are infinities in it.
     """
     factor = matrix.copy(order="F")
-    if at_once(factorise_in_stages(factor)):
-        return factor
+    return factor if at_once(factorise_in_stages(factor)) else factorise_indefinite(matrix)
+
+
+def factorise_indefinite(matrix: Floats) -> Floats:
+    """Return a lower Cholesky factor for a matrix that rounding has made indefinite.
+
+    That happens once the penalty is lost beside the largest features (a condition number beyond
+    1e15). Its smallest eigenvalues are raised to what float64 can tell from zero.
+
+    Raises LinAlgError if there are infinities in it.
+    """
     with one_thread:
         values, vectors = np.linalg.eigh(matrix, UPLO="L")
         floor = 10 * len(values) * np.finfo(np.float64).eps * abs(values).max()
@@ -110,34 +117,25 @@ def factorise(matrix: Floats) -> Floats:
 
 def factorise_in_stages(matrix: Floats) -> Stages[bool]:
     """Overwrite the lower triangle of a matrix with its Cholesky factor; False if it has none."""
-    d = len(matrix)
+    d, is_definite = len(matrix), [True]
+
+    def eliminate(block: Floats, panel: Floats) -> None:
+        is_definite[0] = factorise_block(block)
+        if is_definite[0]:
+            solve_lower(block, panel, transposed=True, from_right=True)
+
     for left in range(0, d, BLOCK):
         right = min(left + BLOCK, d)
         block, panel = matrix[left:right, left:right], matrix[right:, left:right]
-        is_definite = list[bool]()
-
-        def eliminate(
-            block: Floats = block, panel: Floats = panel, found: list[bool] = is_definite
-        ) -> None:
-            found.append(factorise_block(block))
-            if found[0]:
-                solve_lower(block, panel, transposed=True, from_right=True)
-
-        yield [Task((d - left) * BLOCK**2, eliminate)]
+        yield [Task((d - left) * BLOCK**2, partial(eliminate, block, panel))]
         if not is_definite[0]:
             return False
-        rest, number = matrix[right:, right:], -(-(d - right) // (2 * BLOCK))
-        yield (
-            [
-                Task(
-                    len(rest) ** 2 * BLOCK / number,
-                    partial(add_strip, rest, panel.T, -1.0, strip, lower=True),
-                )
-                for strip in strips(len(rest), number, lower=True)
-            ]
-            if number
-            else []
-        )
+        rest, number = matrix[right:, right:], max(1, -(-(d - right) // (2 * BLOCK)))
+        change, cost = partial(add_strip, rest, panel.T, -1.0, lower=True), len(rest) ** 2 * BLOCK
+        yield [
+            Task(cost / number, partial(change, strip=strip))
+            for strip in strips(len(rest), number, lower=True)
+        ]
     return True
 
 

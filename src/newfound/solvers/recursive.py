@@ -17,7 +17,7 @@ from newfound.sums.blas import norm, second_moment, times
 from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK, is_definite
 from newfound.sums.sums import Sums
 
-# A drift so many times beyond its limit is mended at once, and not while further rows come.
+# A drift so many times beyond its limit is mended at once, and not while rows come and go.
 URGENT = 10.0
 
 
@@ -30,7 +30,7 @@ class RecursiveSolver:
     are centred as they come, which keeps it exact and out of the penalty.
 
     Everything here is derived. It is rebuilt from the sums when it is first needed after a large
-    batch, and, in pieces while further rows come, when another penalty is foreseen and when the
+    batch, and, in pieces while rows come and go, when another penalty is foreseen and when the
     measured `drift` passes its limit. The inverse of a model of float32 rows is carried in float32
     until that drifts too far; from then on in float64.
 
@@ -41,8 +41,8 @@ class RecursiveSolver:
     # _carried: belongs to the same rows as the sums do, except inside `learn` and `forget`. None:
     #     all is to be rebuilt.
     # _foreseen: a penalty that is to be used one day, if it is known.
-    # _next: what is to be carried then, or for the same penalty. It learns all rows that `_carried`
-    #     does.
+    # _next: what is to be carried then, or for the same penalty. It learns and forgets all rows
+    #     that `_carried` does.
     # _watch: says when what is carried is no longer good enough.
     # _single_failed: whether float32 has drifted too far, so that all is carried in float64.
 
@@ -112,7 +112,7 @@ class RecursiveSolver:
             self._fail()
             return
         self._watch.note(pivot)
-        self._renew(X, index, len(labels))
+        self._renew(X, index, len(labels), sign=1)
 
     @one_thread
     def forget(self, X: Rows, index: Index) -> None:
@@ -120,7 +120,6 @@ class RecursiveSolver:
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
-        self._next = None
         remaining, carried = self.sums.total - len(X), self._carried
         small = carried is not None and carried.is_writeable and not self._rebuild_is_cheaper(X)
         if remaining and small and not self._leaves_little(X):
@@ -128,6 +127,7 @@ class RecursiveSolver:
             pivot = self._current().change(X, index, sign=-1)
             if pivot is not None:
                 self._watch.note(pivot)
+                self._renew(X, index, self.sums.n_classes, sign=-1)
                 return
         if remaining:
             self._check_definite(X, remaining)
@@ -137,6 +137,9 @@ class RecursiveSolver:
         """Take out the columns of classes that have no examples left."""
         if self._carried is not None and len(index):
             self._carried.remove_classes(index)
+            if self._next is not None and self._next.penalty == self.penalty:
+                self.discard()  # it is to be rebuilt, and what was begun counts other classes
+            self._next = None
 
     def discard(self) -> None:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
@@ -155,14 +158,14 @@ class RecursiveSolver:
         if coming is not None and coming.penalty == penalty:
             self._take_over(coming)
 
-    def _renew(self, X: Rows, index: Index, size: int) -> None:
+    def _renew(self, X: Rows, index: Index, size: int, sign: int) -> None:
         """Begin or go on with what is to be carried one day, if there is anything."""
         foreseen = self._foreseen
         try:
             if foreseen is not None and (self._next is None or self._next.penalty != foreseen):
                 self._next = self._renewal(foreseen) if foreseen != self.penalty else None
             if self._next is not None:
-                self._next.learn(X, index, size)
+                self._next.change(X, index, size, sign)
         except MemoryError:  # it can be derived at once, when there is more
             self._next = self._foreseen = None
 

@@ -1,21 +1,26 @@
-"""Deriving everything anew while rows come, a piece with each of them."""
+"""Deriving everything anew while rows come and go, a piece with each of them."""
+
+from functools import partial
 
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Rows
 from newfound.common.pieces import Pieces, Stages
-from newfound.solvers.carried import Carried, carried_from_rows_in_stages, carried_in_stages
+from newfound.solvers.carried import (
+    SOME_ROWS,
+    Carried,
+    carried_from_rows_in_stages,
+    carried_in_stages,
+)
 from newfound.solvers.cholesky import Equations
 from newfound.sums.gradual import block_rows
 from newfound.sums.gram import raw_rows
 from newfound.sums.sums import Sums
 
-# Operations of a piece, in d^2: a few dozen times what a step takes.
+# Operations of a piece, in d^2: about fifteen times as long as a plain step.
 PIECE = 128
 # In how many parts memory for a matrix is touched for the first time.
 NEW_PARTS = 8
-# Rows that came meanwhile which are learned in one piece.
-CATCH_UP = 32
 
 
 def derived_in_stages(
@@ -30,7 +35,7 @@ def derived_in_stages(
     room = np.empty((sums.width, sums.width), order="F") if room is None else room
     if rows is not None:
         equations = Equations(room, sums.cross.copy(), masses)
-        return carried_from_rows_in_stages(rows.copy(), equations, *options, single=single)
+        return carried_from_rows_in_stages(rows, equations, *options, single=single)
     equations = Equations(sums.gram_in(room), sums.cross.copy(), masses)
     return carried_in_stages(equations, *options, single=single)
 
@@ -45,12 +50,12 @@ def pieces_of_renewal(width: int, total: int, classes: int) -> int:
     """
     if total <= block_rows(width):  # so few that it may as well be done at once
         return 0
-    from_rows, from_sums = total // CATCH_UP, (width + 4 * classes) // PIECE
-    return NEW_PARTS + 4 + (from_rows if total + CATCH_UP <= raw_rows(width) else from_sums)
+    from_rows, from_sums = total // SOME_ROWS, (width + 4 * classes) // PIECE
+    return NEW_PARTS + 4 + (from_rows if total + SOME_ROWS <= raw_rows(width) else from_sums)
 
 
 class Renewal:
-    """What a solver will carry, for a penalty, from the sums as they are now and rows to come.
+    """What a solver will carry, for a penalty: of the sums as they are, and rows that come and go.
 
     Parameters
     ----------
@@ -65,38 +70,42 @@ class Renewal:
     >>> sums = Sums.of([[0.0], [1.0]], ["cup", "mug"])
     >>> renewal = Renewal(sums, penalty=2.0, fit_intercept=False, single=False)
     >>> more = np.array([[3.0]]), np.array([1])
-    >>> renewal.learn(*more, size=2)
+    >>> renewal.change(*more, size=2, sign=1)
     >>> sums.add(*more, sums.labels)
     >>> carried = renewal.finish()
     >>> carried.total, carried.weights.round(3)
     (3, array([[0.   , 0.333]]))
     """
 
-    # stiffest: the most extreme pivot of what was learned meanwhile.
-    # _sums, _options: what everything is to be derived from, and for what.
-    # _room: to work in. _new: parts of it that were never touched: new memory is slow to come.
+    # stiffest: the most extreme pivot of what came or went meanwhile.
+    # _derive: begins to derive everything from the sums as they are then, in pieces of `_size`.
+    # _new: parts of its room that were never touched: new memory is slow to come.
     # _pieces: of deriving everything. None: the sums have not been copied yet.
-    # _rows: those to be learned, with their classes, and how many classes there are then.
+    # _rows: by sign, those to be learned, and those to be forgotten once these are, each with their
+    #     classes, and how many classes there are then.
     # _carried: once it is made. None before; and for good, if it cannot be made.
 
     def __init__(self, sums: Sums, penalty: float, fit_intercept: bool, *, single: bool) -> None:
         self.penalty = penalty
         self.stiffest = 1.0
-        self._sums, self._options = sums, (penalty, fit_intercept, single)
-        self._room = np.empty((sums.width, sums.width), order="F")
-        self._new = np.array_split(self._room, NEW_PARTS, axis=1)
+        room = np.empty((sums.width, sums.width), order="F")
+        self._derive = partial(
+            derived_in_stages, sums, penalty, fit_intercept, single=single, room=room
+        )
+        self._new = np.array_split(room, NEW_PARTS, axis=1)
+        self._size = float(PIECE * sums.width**2)
         self._pieces: Pieces[Carried | None] | None = None
-        self._rows: list[tuple[Rows, Index, int]] = []
+        self._rows: dict[int, list[tuple[Rows, Index, int]]] = {1: [], -1: []}
         self._carried: Carried | None = None
 
     @property
     def is_done(self) -> bool:
-        """Whether it knows all rows that came, or never will."""
+        """Whether it knows all rows that came and went, or never will."""
         is_made = self._pieces is not None and self._pieces.is_done
-        return is_made and (self._carried is None or not self._rows)
+        return is_made and (self._carried is None or not any(self._rows.values()))
 
-    def learn(self, X: Rows, index: Index, size: int) -> None:
-        """Go on a piece, before rows `X` (m, d) of classes `index` (m,) are part of the sums.
+    def change(self, X: Rows, index: Index, size: int, sign: int) -> None:
+        """Go on a piece, before rows `X` (m, d) of classes `index` (m,) come (sign 1) or go (-1).
 
         There are `size` classes in all then.
         """
@@ -106,15 +115,12 @@ class Renewal:
         before = self._pieces
         if before is None:
             self._begin()
-        self._rows.append((X.copy(), index, size))
+        self._rows[sign].append((X.copy(), index, size))
         if before is not None:
             self._step(before)
 
     def _begin(self) -> Pieces[Carried | None]:
-        penalty, fit_intercept, single = self._options
-        options = (self._sums, penalty, fit_intercept)
-        stages = derived_in_stages(*options, single=single, room=self._room)
-        self._pieces = Pieces(stages, float(PIECE * self._sums.width**2))
+        self._pieces = Pieces(self._derive(), self._size)
         return self._pieces
 
     def finish(self) -> Carried | None:
@@ -134,14 +140,17 @@ class Renewal:
             self._catch_up(self._carried)
 
     def _catch_up(self, carried: Carried) -> None:
-        some = 1
-        while some < len(self._rows) and sum(len(X) for X, _, _ in self._rows[:some]) < CATCH_UP:
-            some += 1
-        X, index = (np.concatenate(part) for part in list(zip(*self._rows[:some], strict=True))[:2])
-        carried.add_classes(self._rows[some - 1][2])
-        pivot = carried.change(X, index, 1) if carried.inverse.suits(X) else None
+        # Not in their turn: if they come and go by turns, it could take but one of them at a time.
+        sign = 1 if self._rows[1] else -1
+        rows = self._rows[sign]
+        so_far = np.cumsum([len(X) for X, _, _ in rows])
+        some = 1 + int(np.searchsorted(so_far[:-1], SOME_ROWS))
+        blocks, indices, sizes = zip(*rows[:some], strict=True)
+        X, index = np.concatenate(blocks), np.concatenate(indices)
+        carried.add_classes(sizes[-1])
+        pivot = carried.change(X, index, sign) if carried.inverse.suits(X) else None
         if pivot is None:
             self._carried = None
             return
         self.stiffest = max(self.stiffest, pivot)
-        del self._rows[:some]
+        del rows[:some]

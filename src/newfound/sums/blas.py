@@ -15,7 +15,7 @@ SMALL = 2**18
 # Rows of a large batch that are added at a time.
 CHUNK_ROWS = 4096
 # Rows that are multiplied in one task.
-SOME_ROWS = 1024
+TASK_ROWS = 1024
 
 
 def times(matrix: Floats, vector: Floats) -> Floats:
@@ -48,7 +48,7 @@ def rows_times(rows: NDArray[np.floating], matrix: Floats) -> Floats:
            [7.]])
     """
     found = np.empty((len(rows), matrix.shape[1]), dtype=np.result_type(rows, matrix))
-    parts = [slice(start, start + SOME_ROWS) for start in range(0, len(rows), SOME_ROWS)]
+    parts = [slice(start, start + TASK_ROWS) for start in range(0, len(rows), TASK_ROWS)]
     spread([partial(np.matmul, rows[part], matrix, out=found[part]) for part in parts])
     return found
 

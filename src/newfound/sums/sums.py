@@ -210,7 +210,7 @@ class Sums:
 
     @property
     def held_rows(self) -> Floats | None:
-        """All rows, shape (n, d), if they are still held as they came; else None."""
+        """A copy of all rows, shape (n, d), if they are still held as they came; else None."""
         if not all(gram.holds_rows for gram in self.grams):
             return None
         return np.concatenate([gram.rows for gram in self.grams])
