@@ -293,12 +293,12 @@ def price(n: int = 8000, d: int = 1280, T: int = 51) -> Iterator[Measurement]:
     models = {each: IncrementalRidgeClassifierCV() for each in asked}
     for start in range(0, n, 100):  # by turns, so that a busy moment hits both
         for each, model in models.items():
-            findings.calibrate = asked[each]
+            setattr(findings, "calibrate", asked[each])  # noqa: B010  (it is not for export)
             began = perf_counter()
             for i in range(start, start + 100):
                 model.partial_fit(X[i : i + 1], y[i : i + 1])
             times[each] += perf_counter() - began
-    findings.calibrate = calibration.calibrate
+    setattr(findings, "calibrate", calibration.calibrate)  # noqa: B010
     ratio = times[True] / times[False]
     yield Measurement(
         f"stream of {n} rows, d = {d}, T = {T}: to one that does not ask", ratio, bar=1.05

@@ -11,8 +11,9 @@ from newfound.common.errors import NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.pieces import at_once
 from newfound.common.threads import alone, one_thread
+from newfound.heads.probabilities import USUAL_SHARPNESS
 from newfound.heads.recoding import recoding_factors
-from newfound.selection.calibration import Calibration
+from newfound.selection.calibration import Calibration, calibrated_by_sums
 from newfound.selection.findings import Findings, calibrated
 from newfound.selection.panel import Panel
 from newfound.selection.selector import Selector, Work
@@ -47,6 +48,8 @@ class Engine:
     """
 
     # _solver: for the present penalty and settings. None: to be made.
+    # _by_sums: the calibration that follows from the sums, where there are no witnesses. None: to
+    #     be worked out.
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class Engine:
         self.selector = selector
         self._solver: Solver | None = None
         self._made_for: tuple[Any, ...] = ()
+        self._by_sums: Calibration | None = None
 
     @classmethod
     def blank(cls, width: int, settings: Settings | SelectionSettings) -> "Engine":
@@ -72,7 +76,7 @@ class Engine:
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
         if settings is not self.settings and settings != self.settings:
             solver_for(self.sums, settings)
-            self.settings = settings
+            self.settings, self._by_sums = settings, None
         return self
 
     @property
@@ -124,13 +128,20 @@ class Engine:
     def calibration(self) -> Calibration:
         """How sure answers may be, worked out now if it has to be."""
         if self.selector is None:
-            return Calibration()
+            if self._by_sums is None:
+                self._by_sums = calibrated_by_sums(self.solver)
+            return self._by_sums
         found = self.findings
         if found.calibration is None:  # chosen by a version that did not ask
             found = self._calibrated(found)
             self.selector.findings = found
         assert found.calibration is not None
         return found.calibration
+
+    @property
+    def sharpness(self) -> float:
+        """How sharp probabilities are; without witnesses, as they usually are."""
+        return USUAL_SHARPNESS if self.selector is None else self.calibration.sharpness
 
     @one_thread
     def _calibrated(self, found: Findings) -> Findings:
@@ -215,6 +226,7 @@ class Engine:
 
     def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
         """Add rows to the sums, and to what the solver carries."""
+        self._by_sums = None
         # Where parameters are to be chosen, what was derived is kept current, whatever it is for.
         solver = self.solver if self.selector is None else self._solver
         try:
@@ -237,6 +249,7 @@ class Engine:
         NotTaughtError, with nothing changed, if they cannot all have been taught.
         """
         sums, selector, y = self.sums, self.selector, self.sums.labels[index]
+        self._by_sums = None
         # Whatever its penalty: several calls shall not each wait for votes.
         solver = self._solver if self._solver is not None else self.solver
         left = selector.witnesses.without(X, y) if selector is not None else None
@@ -268,6 +281,7 @@ class Engine:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
         sums, before, label = self.sums, self.sums.n_classes, new.tolist()[0]
         sums.rename(old, new)
+        self._by_sums = None
         if self.selector is not None and label != old:
             assert isinstance(self.settings, SelectionSettings)
             self.selector.rename(old, label, self.settings.witnesses)
@@ -276,6 +290,7 @@ class Engine:
 
     def _rebase(self) -> None:
         """Begin anew with what the sums now are."""
+        self._by_sums = None
         if self._solver is not None:
             self._solver.discard()
         if self.selector is not None:

@@ -504,7 +504,8 @@ class Learner(Locked):
         Rows that look like some class have a large score, for their leverage. How large it has to
         be, the model finds out from its witnesses: each is asked of the model without it, as
         something known, and of the model without its class, as something unknown
-        (docs/unknown.md). That is renewed together with the choice of parameters.
+        (docs/unknown.md). That is renewed together with the choice of parameters. Where parameters
+        are fixed there are no witnesses, and rows as the sums know them on average are asked.
 
         Parameters
         ----------
@@ -514,8 +515,8 @@ class Learner(Locked):
         -------
         ndarray of shape (m,)
             In [0, 1]; above 0.5 a row is rather unknown than not. 0 for all, and
-            `calibration_.bound` is None, until two classes have two examples each, and where
-            parameters are fixed: then there is nobody to ask.
+            `calibration_.bound` is None, until two classes have two examples each, and while
+            examples are no more like their own classes than like others.
 
         Raises
         ------
@@ -1016,11 +1017,13 @@ class Learner(Locked):
         with self.lock:
             sums, rows = self._taught(), self._rows(X, reset=False)
             engine = self._ready()
-            solver, factors, calibration = engine.solver, engine.factors, engine.calibration
+            solver, factors = engine.solver, engine.factors
             weights, intercept = solver.weights, solver.intercept
             counts, dtype = sums.counts, sums.dtype
             labels, order = sums.sorted_classes
+            sharpness = engine.sharpness
             if look:
+                calibration = engine.calibration
                 leverage, norms, masses = solver.leverage(rows), engine.norms, solver.masses
             if len(rows) == 1:
                 products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
@@ -1034,7 +1037,7 @@ class Learner(Locked):
         scores: Floats = raw * factors
         if not counts.all():
             scores[:, counts == 0] = -np.inf
-        answered = Answered(labels, scores[:, order], calibration.sharpness, dtype)
+        answered = Answered(labels, scores[:, order], sharpness, dtype)
         if not look:
             return answered
         total = float(masses.sum()) if solver.fit_intercept else None

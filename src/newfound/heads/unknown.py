@@ -72,7 +72,8 @@ def cosines(
     squares = np.where(squares > ROUNDING * norms, squares, np.inf)
     with np.errstate(invalid="ignore"):
         found = scores / (np.sqrt(lengths)[:, None] * np.sqrt(squares))
-    return np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+    within: Floats = np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+    return within
 
 
 def discounted(cosines: Floats, leverage: Floats) -> Floats:
@@ -109,7 +110,9 @@ class Usual(NamedTuple):
         return self._replace(of_class=of_class)
 
 
-def usual_of(own: Floats, index: Index, labels: Labels) -> Usual | None:
+def usual_of(
+    own: Floats, index: Index, labels: Labels, numbers: Floats | None = None
+) -> Usual | None:
     """Return what is usual, from rows left out of a model.
 
     Parameters
@@ -120,6 +123,8 @@ def usual_of(own: Floats, index: Index, labels: Labels) -> Usual | None:
         That class.
     labels : ndarray of shape (C,)
         Of all classes.
+    numbers : ndarray of shape (V,), optional
+        For how many rows each stands; by default, for itself.
 
     Returns
     -------
@@ -135,8 +140,9 @@ def usual_of(own: Floats, index: Index, labels: Labels) -> Usual | None:
     of_all = float(own.mean())
     if not of_all > 0:
         return None
-    sums = np.bincount(index, own, len(labels)) + USUAL_WEIGHT * of_all
-    each = sums / (np.bincount(index, minlength=len(labels)) + USUAL_WEIGHT)
+    numbers = np.ones(len(own)) if numbers is None else numbers
+    sums = np.bincount(index, own * numbers, len(labels)) + USUAL_WEIGHT * of_all
+    each = sums / (np.bincount(index, numbers, len(labels)) + USUAL_WEIGHT)
     each = np.maximum(each, LEAST_OF_USUAL * of_all)
     return Usual(of_all, dict(zip(labels.tolist(), each.tolist(), strict=True)))
 
@@ -159,7 +165,7 @@ class Bound(NamedTuple):
         return probability
 
 
-def bound_between(known: Floats, unknown: Floats, classes: int) -> Bound | None:
+def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bound | None:
     """Return the bound between rows that are known and rows that are not.
 
     Both are taken for normal, and their spreads for near what is usual where they are few. The
@@ -172,8 +178,10 @@ def bound_between(known: Floats, unknown: Floats, classes: int) -> Bound | None:
         Likeness of rows left out of a model.
     unknown : ndarray of shape (b,)
         Likeness of rows left out of a model together with their class.
+    rows : int
+        As how many the known ones count when it comes to how they scatter.
     classes : int
-        How many classes these are of: rows of one class are unknown in the same way.
+        As how many the unknown ones do: rows of one class are unknown in the same way.
 
     Returns
     -------
@@ -182,16 +190,15 @@ def bound_between(known: Floats, unknown: Floats, classes: int) -> Bound | None:
 
     Examples
     --------
-    >>> bound = bound_between(np.array([1.1, 0.8, 1.1]), np.array([0.1, 0.2, 0.3]), classes=3)
+    >>> bound = bound_between(np.array([1.1, 0.8, 1.1]), np.array([0.1, 0.2, 0.3]), 3, 3)
     >>> round(bound.likeness, 2), bound.slope > 0
-    (0.39, True)
+    (0.42, True)
     """
     middle, below = float(known.mean()), float(unknown.mean())
     gap = middle - below
     if not gap > 0:
         return None
-    of_known = _spread(known, len(known) - 1)
-    of_unknown = _spread(unknown, classes - 1)
+    of_known, of_unknown = _spread(known, rows - 1), _spread(unknown, classes - 1)
     between = below + gap * of_unknown / (of_unknown + CARE * of_known)
     # As fast as the odds of two normal densities change, had they one spread.
     slope = gap / (of_unknown * of_known)

@@ -1,22 +1,25 @@
-"""How sure answers may be: what the witnesses say of a model without them, and without their class.
+"""How sure answers may be: what rows are to a model without them, and without their class.
 
 A witness asked of a model without itself is a known thing that the model has not seen. Asked of a
 model that was never taught its class, it is an unknown one. Both are exact what-ifs, but that the
 scatter of the class stays where it is (docs/unknown.md).
+
+Where there are no witnesses, the sums still know what rows of a class are like on average: their
+scores are those of its mean, and their leverage exceeds that of the mean by what all rows scatter.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Floats, Labels
+from newfound.common.arrays import Floats, Index, Labels
 from newfound.common.pieces import Stages, Task
 from newfound.heads.probabilities import USUAL_SHARPNESS, sharpness_of
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.unknown import Bound, Usual, bound_between, discounted, usual_of
-from newfound.selection.panel import Panel
-from newfound.selection.what_if import Basis, Scene, left_out_cosines, left_out_scores
+from newfound.selection.panel import MOST_CLASSES, Panel
+from newfound.selection.what_if import Basis, Group, Scene, left_out_cosines, left_out_scores
+from newfound.solvers.base import Solver
 
 
 class Calibration(NamedTuple):
@@ -57,41 +60,79 @@ def calibrate(panel: Panel, basis: Basis, recoding: Floats) -> Stages[Calibratio
     recoding : ndarray of shape (T,)
         That is used, of each class.
     """
-    group, of_class = panel.group, panel.of_class
-    C, V, labels = len(group.masses), len(of_class), panel.snapshot.labels[panel.classes]
-    as_it_is = Scene(group.masses, np.arange(C))
-    places, unknown = np.flatnonzero(panel.votes), np.zeros(V)
-    parts: dict[str, Floats] = {}
-    usual: list[Usual | None] = []
-    found: list[Calibration] = []
-
-    def leave_out_rows() -> None:
-        out = left_out_cosines(basis, group, as_it_is, of_class)
-        parts["known"] = cosines = discounted(out.cosines, out.leverage)
-        usual.append(usual_of(cosines[np.arange(V), of_class], of_class, labels))
-
-    def leave_out_class(place: int, usual: Usual) -> None:
-        own, others = of_class == place, np.arange(C) != place
-        rows = Basis(basis.products, basis.rows[own], basis.squares[own])
-        scene = Scene(np.where(others, group.masses, 0.0), np.arange(C))
-        out = left_out_cosines(rows, group, scene, of_class[own])
-        cosines = discounted(out.cosines, out.leverage)
-        unknown[own] = usual.likeness(cosines, labels)[:, others].max(axis=1)
-
-    def draw_the_bound(usual: Usual) -> None:
-        known = usual.likeness(parts["known"], labels).max(axis=1)
-        bound = bound_between(known, unknown, len(places))
-        if bound is not None:
-            found.append(found.pop()._replace(usual=usual, bound=bound))
+    group, of_class, labels = panel.group, panel.of_class, panel.snapshot.labels[panel.classes]
+    found: dict[str, Any] = {}
 
     def sharpen() -> None:
-        scores = left_out_scores(basis, group, as_it_is, of_class)
+        scores = left_out_scores(basis, group, Scene(group.masses, np.arange(C)), of_class)
         factors = recoding_factors(panel.snapshot.masses, recoding)[panel.classes]
-        found.append(Calibration(sharpness_of(scores * factors, of_class)))
+        found["sharpness"] = sharpness_of(scores * factors, of_class)
 
-    yield [Task(1000.0 * C * V, leave_out_rows), Task(4000.0 * C * V, sharpen)]
-    if usual[0] is not None:
-        cost = 6.0 * (C + 1) ** 3 + 1000.0 * C * V / len(places)
-        yield [Task(cost, partial(leave_out_class, each, usual[0])) for each in places.tolist()]
-        yield [Task(100.0 * C * V, partial(draw_the_bound, usual[0]))]
-    return found[0]
+    def tell_the_unknown() -> None:
+        found["usual"], found["bound"] = _told_apart(basis, group, of_class, labels)
+
+    C, V = len(group.masses), len(of_class)
+    yield [Task(4000.0 * C * V, sharpen), Task(4000.0 * C * V, tell_the_unknown)]
+    return Calibration(**found)
+
+
+def calibrated_by_sums(solver: Solver) -> Calibration:
+    """Tell the unknown without witnesses, by what rows of each class are on average.
+
+    What nobody can say without examples is how they scatter around that: it is taken for usual, as
+    the sharpness of probabilities is.
+    """
+    sums, taught = solver.sums, np.flatnonzero(solver.sums.counts)
+    counts, masses, labels = sums.counts[taught], solver.masses[taught], sums.labels[taught]
+    chosen = np.random.default_rng(sums.total).permutation(len(taught))[:MOST_CLASSES]
+    chosen = chosen[np.argsort(labels[chosen], kind="stable")]
+    places = np.flatnonzero(counts[chosen] > 1)
+    if len(places) < 2:
+        return Calibration()
+    means = sums.cross[:, taught] / counts
+    means = means - (means @ masses / masses.sum() * solver.fit_intercept)[:, None]
+    images = solver.weights[:, taught] / masses  # A^-1 times the means
+    squares = np.einsum("ij,ij->j", means, images)
+    within = max(0.0, solver.mean_leverage - float(masses @ squares) / float(masses.sum()))
+    others = np.delete(masses, chosen).sum()
+    share = masses / (others or 1.0)
+    share[chosen] = 0.0
+    products = np.column_stack([means[:, chosen], means @ share]).T @ np.column_stack(
+        [images[:, chosen], images @ share]
+    )
+    group = Group(masses[chosen], counts[chosen], float(others), solver.fit_intercept)
+    basis = Basis(products, products[places], squares[chosen][places] + within)
+    numbers = counts[chosen][places].astype(np.float64)
+    usual, bound = _told_apart(basis, group, places, labels[chosen], numbers)
+    return Calibration(usual=usual, bound=bound)
+
+
+def _told_apart(
+    basis: Basis, group: Group, of_class: Index, labels: Labels, numbers: Floats | None = None
+) -> tuple[Usual | None, Bound | None]:
+    """Return what is usual of rows that are known, and the bound between these and the unknown.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of V rows, of two classes at least.
+    group : Group
+        Of C classes.
+    of_class : ndarray of shape (V,)
+        The class of each row.
+    labels : ndarray of shape (C,)
+    numbers : ndarray of shape (V,), optional
+        How many rows each of them is the average of; by default they are rows.
+    """
+    V, rows = len(of_class), len(of_class) if numbers is None else 1
+    own = np.zeros((V, len(labels)), dtype=bool)
+    own[np.arange(V), of_class] = True
+    known = discounted(*left_out_cosines(basis, group, of_class))
+    usual = usual_of(known[own], of_class, labels, numbers)
+    if usual is None:
+        return None, None
+    unknown = discounted(*left_out_cosines(basis, group, of_class, with_class=True))
+    others = np.where(own, -np.inf, usual.likeness(unknown, labels))
+    like = usual.likeness(known, labels).max(axis=1)
+    bound = bound_between(like, others.max(axis=1), rows, len(np.unique(of_class)))
+    return (None, None) if bound is None else (usual, bound)

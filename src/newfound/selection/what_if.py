@@ -61,10 +61,10 @@ class Scene(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """What V rows are to a model taught so, each without that very row."""
+    """What V rows are to models without them."""
 
     cosines: Floats  # with each class, shape (V, C); `newfound.heads.unknown`
-    leverage: Floats  # shape (V,), had the model not been taught less than it was
+    leverage: Floats  # shape (V,)
 
 
 def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -> Floats:
@@ -100,11 +100,22 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     return _scores(model, _taken_out(model, group, scene, of_class), of_class)
 
 
-def left_out_cosines(basis: Basis, group: Group, scene: Scene, of_class: Index) -> LeftOut:
-    """Return how like each class each row is in a model taught so, without that very row.
+def left_out_cosines(
+    basis: Basis, group: Group, of_class: Index, with_class: bool = False
+) -> LeftOut:
+    """Return how like each class each row is to a model without that very row.
 
-    The parameters are those of `left_out_scores`; every class has its own mean. A class may be
-    pretended to have no mass at all: its rows, beside which its scatter stays, are unknowns.
+    Or, `with_class`, to a model that was not taught its class, either: of that, which then is but a
+    mean that has lost its mass, the scatter stays, but for the row's own part of it.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of V rows, each of which was learned.
+    group : Group
+    of_class : ndarray of shape (V,)
+        The class of each row.
+    with_class : bool, default=False
 
     Returns
     -------
@@ -117,40 +128,45 @@ def left_out_cosines(basis: Basis, group: Group, scene: Scene, of_class: Index) 
     >>> means, x, inverse = np.array([[2.0, -2.0, 0.0]]), np.array([[1.0]]), 1 / (18 + 1)
     >>> basis = Basis(means.T * inverse @ means, x * inverse @ means, x[:, 0] ** 2 * inverse)
     >>> group = Group(np.array([2.0, 2.0]), np.array([2, 2]), 0.0, fit_intercept=False)
-    >>> as_is = Scene(group.masses, np.arange(2))
-    >>> left_out_cosines(basis, group, as_is, np.array([0])).cosines.round(9)
+    >>> left_out_cosines(basis, group, np.array([0])).cosines.round(9)
     array([[ 1., -1.]])
     """
+    scene = Scene(group.masses, np.arange(len(group.masses)))
     model = _pretended(basis, group, scene, of_class)
-    out = _taken_out(model, group, scene, of_class)
+    out = _taken_out(model, group, scene, of_class, with_class)
     k, i = of_class, np.arange(len(of_class))
-    C = len(group.masses)
-    scores, weight = _scores(model, out, of_class), model.total - out.lost
+    of_x, of_mean = model.scores, model.of_means[k]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         leverage = out.by_x * model.xx + out.by_mean * model.xm
         # A class is the sum of its rows. Its square loses what taking x out changes of the metric,
-        by_mean, by_x = model.of_means[k], model.scores
-        now_x = out.by_x[:, None] * by_x + out.by_mean[:, None] * by_mean
-        now_mean = out.mean_by_x[:, None] * by_x + out.mean_by_mean[:, None] * by_mean
-        changed = by_x * (out.f_xx[:, None] * now_x + out.f_xm[:, None] * now_mean)
-        changed += by_mean * (out.f_xm[:, None] * now_x + out.f_mm[:, None] * now_mean)
-        norms = scene.masses * np.diagonal(model.of_means)[:C] - changed
+        x_then = _columns(out.by_x) * of_x + _columns(out.by_mean) * of_mean
+        mean_then = _columns(out.mean_by_x) * of_x + _columns(out.mean_by_mean) * of_mean
+        norms = group.masses * np.diagonal(model.of_means) - (
+            of_x * (_columns(out.f_xx) * x_then + _columns(out.f_xm) * mean_then)
+            + of_mean * (_columns(out.f_xm) * x_then + _columns(out.f_mm) * mean_then)
+        )
         # and that of its own class gains what x, now gone from it, changes of the sum.
-        of_mean = out.mean_by_x * model.xm + out.mean_by_mean * model.mm
         between = out.by_x * model.xm + out.by_mean * model.mm
-        norms[i, k] += 2 * (out.r_x * now_x[i, k] + out.r_m * now_mean[i, k])
-        norms[i, k] += out.r_x * (out.r_x * leverage + 2 * out.r_m * between) + out.r_m**2 * of_mean
-    masses = np.tile(scene.masses, (len(k), 1))
+        of_own_mean = out.mean_by_x * model.xm + out.mean_by_mean * model.mm
+        norms[i, k] += 2 * (out.r_x * x_then[i, k] + out.r_m * mean_then[i, k])
+        norms[i, k] += out.r_x * (out.r_x * leverage + 2 * out.r_m * between)
+        norms[i, k] += out.r_m**2 * of_own_mean
+    masses = np.tile(group.masses, (len(k), 1))
     masses[i, k] -= out.lost
-    mass = weight if group.fit_intercept else None
-    return LeftOut(cosines(scores, leverage, norms, masses, mass), leverage * model.left)
+    total = model.total - out.lost if group.fit_intercept else None
+    scores = _scores(model, out, of_class)
+    return LeftOut(cosines(scores, leverage, norms, masses, total), leverage)
+
+
+def _columns(values: Floats) -> Floats:
+    return values[:, None]
 
 
 class _Pretended(NamedTuple):
     """A model taught so, and what V rows are to it; <u, v> is (u - m)'A'^-1 (v - m) + 1/n."""
 
     left: float  # the share of mass that is left
-    total: float  # that mass
+    total: float  # that mass, with that of classes that are not looked at
     scores: Floats  # shape (V, C)
     of_means: Floats  # scores of the C means of the classes as they are, shape (C, C)
     xx: Floats  # <x, x>, shape (V,)
@@ -204,14 +220,16 @@ class _TakenOut(NamedTuple):
     mean_by_mean: Floats
 
 
-def _taken_out(model: _Pretended, group: Group, scene: Scene, of_class: Index) -> _TakenOut:
+def _taken_out(
+    model: _Pretended, group: Group, scene: Scene, of_class: Index, with_class: bool = False
+) -> _TakenOut:
     k, n = of_class, group.counts[of_class].astype(np.float64)
     xx, xm, mm = model.xx, model.xm, model.mm
     scatter = model.left * (group.masses / group.counts)[k] * n / (n - 1)
     is_own = scene.columns[k] == k  # else the mean of its class is that of other rows
     mass = np.where(is_own, scene.masses[k], 0.0)
     is_whole = scene.masses[k] == group.masses[k]
-    mass_after = np.where(is_whole, mass * (n - 1) / n, mass)
+    mass_after = np.where(is_whole, mass * (n - 1) / n, mass) * (not with_class)
     on_x, on_mean = -1 / (n - 1), n / (n - 1)  # the mean without x, in that basis
     f_xx = -scatter + mass_after * on_x * on_x
     f_xm = scatter + mass_after * on_x * on_mean

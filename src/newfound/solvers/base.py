@@ -33,6 +33,10 @@ class Solver(Protocol):
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
 
+    @property
+    def mean_leverage(self) -> float:
+        """The mean leverage of all rows taught, each with its weight, but for 1/n."""
+
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
 

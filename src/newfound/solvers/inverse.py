@@ -119,6 +119,13 @@ class Inverse:
             self.underway.add_times(product, columns)
         return product.astype(np.float64, copy=False)
 
+    @property
+    def trace(self) -> float:
+        """The sum of the diagonal of A^-1."""
+        made = float(self.matrix.diagonal().sum(dtype=np.float64))
+        waiting = float(np.square(self.pending[: self.waiting], dtype=np.float64).sum())
+        return made - waiting + (self.underway.missing_trace if self.underway is not None else 0.0)
+
     def quadratic(self, Z: Floats) -> Floats:
         """Return z'A^-1 z for each row of `Z`, shape (m,)."""
         values: Floats = np.einsum("ij,ji->i", Z, self.times(Z.T))

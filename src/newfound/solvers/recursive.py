@@ -83,6 +83,13 @@ class RecursiveSolver:
         values = carried.inverse.quadratic(X - carried.mean)
         return values + 1 / self.sums.total if self.fit_intercept else values
 
+    @property
+    def mean_leverage(self) -> float:
+        """The mean leverage of all rows taught, each with its weight, but for 1/n."""
+        # The trace of A^-1 (A - penalty I).
+        trace = self.sums.width - self.penalty * self._current().inverse.trace
+        return max(0.0, trace) / self.sums.total
+
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
         return Equations(self.sums.gram, self.sums.cross, self.masses)

@@ -1,7 +1,7 @@
 """Weights of the class-weighted loss: exact at every question, in a time independent of n."""
 
 import numpy as np
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.threads import one_thread
@@ -70,6 +70,14 @@ class RebalancedSolver:
         half = blas.dtrsm(1.0, solution.factor, Z.T, lower=1)
         values: Floats = np.einsum("ij,ij->j", half, half)
         return values + 1 / self.masses.sum() if self.fit_intercept else values
+
+    @property
+    @one_thread
+    def mean_leverage(self) -> float:
+        """The mean leverage of all rows taught, each with its weight, but for 1/n."""
+        half, _ = lapack.dtrtri(self._current().factor, lower=1)
+        trace = self.sums.width - self.penalty * float(np.square(np.tril(half)).sum())
+        return max(0.0, trace) / float(self.masses.sum())
 
     @one_thread
     def equations(self) -> Equations:

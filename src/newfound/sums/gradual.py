@@ -119,6 +119,11 @@ class Gradual:
         self._strips = []
         return missing
 
+    @property
+    def missing_trace(self) -> float:
+        """What is missing of the trace."""
+        return self.scale * float(np.square(self.rows[:, self.missing], dtype=np.float64).sum())
+
     def add_times(self, product: Part, columns: Part) -> None:
         """Add what is missing times `columns`, of shape (d,) or (d, k), to `product`."""
         rows = self.rows[:, self.missing]
