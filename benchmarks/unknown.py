@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -67,7 +68,7 @@ def categories(frames: Frames, draw: int, shown: int, taught: int = 26) -> Case:
 
 
 def objects(frames: Frames, draw: int, shown: int, taught: int = 3) -> Case:
-    """Objects drawn anew, shown at two of the three heights and asked about at the third."""
+    """Objects for classes, shown at two of the three heights and asked about at the third."""
     rng = np.random.default_rng([draw, shown, taught])
     names = rng.permutation(np.unique(frames.objects))
     height = (1, 2, 4)[draw % 3]
@@ -80,18 +81,13 @@ def objects(frames: Frames, draw: int, shown: int, taught: int = 3) -> Case:
         rng.permutation(np.flatnonzero(frames.objects == name))[:5]
         for name in names[taught : taught + 100]
     ]
-    return _case(frames, learned, near, near, strange)
+    return _case(frames._replace(categories=frames.objects), learned, near, near, strange)
 
 
 def _case(frames: Frames, *parts: Any) -> Case:
     learned, near, new, strange = map(np.concatenate, parts)
     X, y = frames.X, frames.categories
     return Case(X[learned], y[learned], X[near], y[near], X[new], y[new], X[strange])
-
-
-def of_objects(frames: Frames, draw: int, shown: int) -> Case:
-    """The same with objects for classes."""
-    return objects(frames._replace(categories=frames.objects), draw, shown)
 
 
 # Peers -------------------------------------------------------------------------------------------
@@ -119,7 +115,7 @@ def _unit(rows: Floats) -> Floats:
 
 def _squares(Q: Floats, to: Floats) -> Floats:
     squares = np.square(Q).sum(axis=1)[:, None] + np.square(to).sum(axis=1)
-    return np.maximum(squares - 2 * Q @ to.T, 0.0)
+    return np.asarray(np.maximum(squares - 2 * Q @ to.T, 0.0))
 
 
 def _mahalanobis(deviations: Floats, means: Floats) -> Score:
@@ -206,40 +202,28 @@ def ranking() -> Iterator[Measurement]:
 def at_the_bound() -> Iterator[Measurement]:
     """What is called what, at the default bound."""
     for name, frames in _features():
-        for what, draw_case, draws, bars in (
-            ("26 categories x 20", lambda f, i: categories(f, i, 20), DRAWS, (8.0, 25.0)),
-            ("26 categories x 60", lambda f, i: categories(f, i, 60), DRAWS, (None, None)),
-            ("3 objects x 10", lambda f, i: of_objects(f, i, 10), TRIPLES, (5.0, 10.0)),
-            ("3 objects x 3", lambda f, i: of_objects(f, i, 3), TRIPLES, (12.0, 12.0)),
+        for what, drawn, draws, bars in (
+            ("26 categories x 20", partial(categories, shown=20), DRAWS, (8.0, 25.0)),
+            ("26 categories x 60", partial(categories, shown=60), DRAWS, (None, None)),
+            ("3 objects x 10", partial(objects, shown=10), TRIPLES, (5.0, 10.0)),
+            ("3 objects x 3", partial(objects, shown=3), TRIPLES, (12.0, 12.0)),
         ):
             table = []
             for draw in range(draws):
-                case = draw_case(frames, draw)
+                case = drawn(frames, draw)
                 model = IncrementalRidgeClassifierCV().fit(case.X, case.y)
-                near, new, strange, taught = (
-                    100 * float(np.mean(model.unknown_proba(Q) > 0.5))
-                    for Q in (case.near, case.new, case.strange, case.X)
-                )
-                table.append((near, 100 - strange, new, taught))
-            near, known, new, taught = np.array(table).T
-            limits = bars if not name else (None, None)
-            note = f"std {near.std():.1f}, worst {near.max():.0f}; new objects {new.mean():.0f}"
-            note = note if what.startswith("26") else note.split(";")[0]
-            yield Measurement(
-                f"{what}{name}: near views called unknown",
-                float(near.mean()),
-                "%",
-                limits[0],
-                note=note,
-            )
-            note = f"std {known.std():.1f}, worst {known.max():.0f}"
-            yield Measurement(
-                f"{what}{name}: unknown called known",
-                float(known.mean()),
-                "%",
-                limits[1],
-                note=note,
-            )
+                asked = (case.near, case.new, case.strange, case.X)
+                table.append([100 * np.mean(model.unknown_proba(Q) > 0.5) for Q in asked])
+            near, new, strange, taught = np.array(table).T
+            limits = (None, None) if name else bars
+            note = f"std {near.std():.1f}, worst {near.max():.0f}"
+            if drawn.func is categories:
+                note += f"; new objects {new.mean():.0f}"
+            title = f"{what}{name}: near views called unknown"
+            yield Measurement(title, float(near.mean()), "%", limits[0], note=note)
+            note = f"std {strange.std():.1f}, worst {100 - strange.min():.0f}"
+            title = f"{what}{name}: unknown called known"
+            yield Measurement(title, 100 - float(strange.mean()), "%", limits[1], note=note)
             yield Measurement(f"{what}{name}: taught called unknown", float(taught.mean()), "%")
 
 
@@ -275,7 +259,7 @@ def probabilities() -> Iterator[Measurement]:
             yield Measurement(what, near, "%", 3.0, note=f"new objects {new:.1f}")
 
 
-def ece(probabilities: Floats, truth: NDArray[Any], bins: int = 15) -> float:
+def ece(probabilities: NDArray[np.floating], truth: NDArray[Any], bins: int = 15) -> float:
     """Return the expected calibration error, in percent: Naeini and others, AAAI 2015."""
     sure, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
     place = np.minimum((sure * bins).astype(int), bins - 1)

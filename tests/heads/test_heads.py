@@ -1,4 +1,4 @@
-"""Small pure functions: recoding, the simplex, labels."""
+"""Small pure functions: recoding, labels."""
 
 from typing import Any
 
@@ -6,19 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
 from newfound.heads.recoding import recoding_factors
-from newfound.heads.simplex import project_on_simplex
 from newfound.sums.labels import as_labels
 from tests import oracles
-
-SCORES = arrays(
-    np.float64,
-    st.tuples(st.integers(1, 5), st.integers(1, 7)),
-    elements=st.floats(-1e3, 1e3, allow_subnormal=False),
-)
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.floats(0, 1))
@@ -43,38 +34,6 @@ def test_factors_do_not_underflow_with_many_uneven_classes() -> None:
     factors = recoding_factors(masses, 1.0)
     assert np.isfinite(factors).all()
     assert (factors > 0).all()
-
-
-@given(SCORES)
-def test_the_projection_is_the_nearest_probability_vector(scores: NDArray[Any]) -> None:
-    projected = project_on_simplex(scores)
-    assert (projected >= 0).all()
-    np.testing.assert_allclose(projected.sum(axis=1), 1.0, rtol=1e-12)
-    # Nearest: no vertex of the simplex lies in a direction that would come closer
-    # (the variational inequality <s - p, q - p> <= 0 for all q of the simplex).
-    gradient = scores - projected
-    best = gradient.max(axis=1)
-    here = np.einsum("ij,ij->i", gradient, projected)
-    np.testing.assert_array_less(best - here, 1e-9 * (1 + np.abs(scores).max()))
-
-
-@given(SCORES)
-def test_the_projection_keeps_the_order_of_scores(scores: NDArray[Any]) -> None:
-    projected = project_on_simplex(scores)
-    order = np.argsort(scores, axis=1, kind="stable")
-    assert (np.diff(np.take_along_axis(projected, order, axis=1), axis=1) >= 0).all()
-
-
-@given(SCORES)
-def test_probabilities_project_on_themselves(scores: NDArray[Any]) -> None:
-    projected = project_on_simplex(scores)
-    np.testing.assert_allclose(project_on_simplex(projected), projected, atol=1e-12)
-
-
-def test_the_projection_survives_scores_of_minus_infinity() -> None:
-    scores = np.array([[0.3, -np.inf, 0.1], [-np.inf, -5.0, -np.inf]])
-    expected = np.array([[0.6, 0.0, 0.4], [0.0, 1.0, 0.0]])
-    np.testing.assert_allclose(project_on_simplex(scores), expected)
 
 
 @pytest.mark.parametrize(

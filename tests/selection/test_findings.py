@@ -13,6 +13,7 @@ from newfound.selection import findings
 from newfound.selection.findings import Findings, candidates, vote, without_votes, work_out
 from newfound.selection.panel import Panel
 from newfound.selection.rules import prior
+from newfound.selection.what_if import Basis
 from tests.choices import basis_of, snapshot_of, to_choose
 
 RECODINGS = np.array([0.0, 0.5, 1.0])
@@ -34,7 +35,7 @@ def test_what_ifs_weigh_the_more_the_more_classes_are_known(counts: list[int], k
     assert np.count_nonzero(voting.known) == known
     basis = basis_of(voting, 3.0)
     real = voting.as_it_is(basis, RECODINGS)
-    table, rare = at_once(vote(voting, to_choose(), 3.0))
+    table, rare = at_once(vote(voting, to_choose(), basis))
     for m, rung in enumerate(voting.ladder):
         of_known, of_rare = at_once(voting.what_if_in_stages(basis, rung, RECODINGS))
         np.testing.assert_allclose(table[m], ((known - 1) * of_known + real) / known)
@@ -44,8 +45,9 @@ def test_what_ifs_weigh_the_more_the_more_classes_are_known(counts: list[int], k
 
 def test_with_one_known_class_only_the_model_as_it_is_is_voted_on() -> None:
     voting = panel([30, 4, 3])
-    real = voting.as_it_is(basis_of(voting, 3.0), RECODINGS)
-    for each in at_once(vote(voting, to_choose(), 3.0)):
+    basis = basis_of(voting, 3.0)
+    real = voting.as_it_is(basis, RECODINGS)
+    for each in at_once(vote(voting, to_choose(), basis)):
         np.testing.assert_array_equal(each, np.tile(real, (len(voting.ladder), 1)))
 
 
@@ -56,11 +58,16 @@ def search(
     tried: list[float] = []
     voting, start = panel([30, 20, 25]), without_votes(to_choose(**changes), 75, 2.0)
 
-    def fake(panel: Panel, _: Any, penalty: float) -> Stages[Any]:
-        yield []
+    def note(panel: Panel, penalty: float) -> Stages[Basis]:
         tried.append(float(np.log10(penalty / start.usual)))
+        return (yield from basis_for(panel, penalty))
+
+    def fake(panel: Panel, _: Any, __: Basis) -> Stages[Any]:
+        yield []
         return np.full((2, len(panel.ladder), 3), accuracy(tried[-1]))
 
+    basis_for = Panel.basis_for
+    monkeypatch.setattr(Panel, "basis_for", note)
     monkeypatch.setattr(findings, "vote", fake)
     return at_once(work_out(voting, start)), tried
 

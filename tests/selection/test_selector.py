@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from newfound.common.pieces import Stages, Task
 from newfound.engine.engine import Engine
+from newfound.selection.calibration import Calibration
 from newfound.selection.findings import Findings, without_votes
 from newfound.selection.selector import SMALLEST_PIECE, Selector, Work, spread_of
 from newfound.selection.witnesses import Witnesses
@@ -73,11 +74,24 @@ def ask(engine: Engine, how: str) -> Engine:
     return engine
 
 
+def assert_same_calibration(one: Calibration, other: Calibration) -> None:
+    assert one.sharpness == pytest.approx(other.sharpness, rel=1e-5)
+    assert (one.bound is None) == (other.bound is None)
+    if one.bound is not None and other.bound is not None:
+        assert tuple(one.bound) == pytest.approx(tuple(other.bound), rel=1e-6)
+        assert one.usual is not None
+        assert other.usual is not None
+        assert one.usual.of_all == pytest.approx(other.usual.of_all)
+        assert one.usual.of_class == pytest.approx(other.usual.of_class)
+
+
 def assert_same_findings(one: Findings | None, other: Findings | None) -> None:
     assert (one is None) == (other is None)
     for name, value in (one._asdict() if one is not None else {}).items():
         if name == "settings":
             assert value == getattr(other, name)
+        elif name == "calibration":
+            assert_same_calibration(value, getattr(other, name))
         else:
             np.testing.assert_allclose(value, getattr(other, name), atol=1e-9, err_msg=name)
 

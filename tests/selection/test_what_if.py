@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from newfound.selection.what_if import Basis, Group, Scene, left_out_scores
+from newfound.selection.what_if import (
+    Basis,
+    Group,
+    Scene,
+    left_out_cosines,
+    left_out_scores,
+)
 from tests import oracles
 
 Floats = NDArray[np.float64]
@@ -114,6 +120,91 @@ def test_with_nothing_pretended_it_is_a_refit_without_the_row(
         np.testing.assert_allclose(row, (X[place] @ W + b)[:looked_at], atol=1e-10)
         everybody, offset = taught.ridge()
         assert abs(row - (X[place] @ everybody + offset)[:looked_at]).max() > 1e-6
+
+
+def angles(matrix: Floats, u: Floats, classes: Floats) -> tuple[Floats, float]:
+    """Cosines between u and several vectors, in the metric of an inverse; and the square of u."""
+    P = np.linalg.inv(matrix)
+    squares, own = np.einsum("ij,jk,ik->i", classes, P, classes), float(u @ P @ u)
+    with np.errstate(invalid="ignore"):
+        return classes @ P @ u / np.sqrt(squares * own), own
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.integers(0, 2))
+def test_left_out_cosines_are_those_of_a_refit_without_the_row(
+    seed: int, intercept: bool, is_weighted: bool, others: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(2, 9, 3 + others)
+    X, y = scattered(rng, counts)
+    weights = rng.uniform(0.3, 3.0, len(counts)) if is_weighted else np.ones(len(counts))
+    taught = Taught(X, y, weights, 10 ** rng.uniform(-1, 2), intercept)
+    places = np.flatnonzero(y < 3)
+    found = left_out_cosines(
+        taught.basis(np.arange(3), X[places], []), taught.group(np.arange(3)), y[places]
+    )
+    for cosines, leverage, place in zip(*found, places, strict=True):
+        keep = np.arange(len(y)) != place
+        w = weights[y[keep]]
+        mean = w @ X[keep] / w.sum() * intercept
+        Z = X[keep] - mean
+        sums = np.array([w[y[keep] == t] @ Z[y[keep] == t] for t in range(3)])
+        matrix = (Z.T * w) @ Z + taught.penalty * np.eye(WIDTH)
+        expected, square = angles(matrix, X[place] - mean, sums)
+        np.testing.assert_allclose(cosines, expected, atol=1e-7)
+        np.testing.assert_allclose(leverage, square + intercept / w.sum(), rtol=1e-7)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+def test_without_its_class_a_row_is_asked_of_sums_in_which_that_has_no_mass(
+    seed: int, intercept: bool, is_weighted: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(2, 9, T)
+    X, y = scattered(rng, counts)
+    weights = rng.uniform(0.3, 3.0, T) if is_weighted else np.ones(T)
+    taught = Taught(X, y, weights, 10 ** rng.uniform(-1, 2), intercept)
+    group, means = taught.group(np.arange(T)), taught.means
+    found = left_out_cosines(taught.basis(np.arange(T), X, []), group, y, with_class=True)
+    deviations = X - means[y]
+    for cosines, leverage, place in zip(*found, range(len(y)), strict=True):
+        k, n = y[place], counts[y[place]]
+        masses = np.where(np.arange(T) == k, 0.0, group.masses)
+        mean = masses @ means / masses.sum() * intercept
+        around = means - mean
+        # A class of n rows scatters by n / (n - 1) times a row's own part less without it.
+        w = weights[y] * np.where(np.arange(len(y)) == place, 1 - n / (n - 1), 1.0)
+        matrix = (deviations.T * w) @ deviations + (around.T * masses) @ around
+        matrix += taught.penalty * np.eye(WIDTH)
+        others = np.arange(T) != k
+        classes = (masses[:, None] * around)[others]
+        expected, square = angles(matrix, X[place] - mean, classes)
+        np.testing.assert_allclose(cosines[others], expected, atol=1e-6)
+        np.testing.assert_allclose(leverage, square + intercept / masses.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_on_digits_a_class_without_mass_is_as_unknown_as_one_never_taught(seed: int) -> None:
+    """The scatter that stays makes little difference: rows are as like the other classes."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(y))[:400]
+    X, y = X[order], y[order]
+    taught = Taught(X, y, np.ones(10), 500.0, True)
+    found = left_out_cosines(
+        taught.basis(np.arange(10), X, []), taught.group(np.arange(10)), y, with_class=True
+    )
+    both = []
+    for k in range(10):
+        own, others = y == k, np.arange(10) != k
+        mean = X[~own].mean(axis=0)
+        Z = X[~own] - mean
+        classes = np.array([Z[y[~own] == t].sum(axis=0) for t in np.flatnonzero(others)])
+        matrix = Z.T @ Z + taught.penalty * np.eye(64)
+        really = [angles(matrix, row - mean, classes)[0].max() for row in X[own]]
+        both.append(np.array([found.cosines[own][:, others].max(axis=1), really]))
+    ours, theirs = np.concatenate(both, axis=1)
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.9
+    assert abs(ours.mean() - theirs.mean()) < 0.02
 
 
 def equal_scatter(rng: np.random.Generator, copies: int) -> tuple[Floats, Any]:

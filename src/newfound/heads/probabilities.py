@@ -75,13 +75,12 @@ def sharpness_of(scores: Floats, truth: Index) -> float:
         # The slope of what is lost, and its own; by the logarithm of the sharpness.
         lost = sharpness * (mean - own).sum()
         slope = lost + (at - usual) / width**2
-        low, high = (at, high) if slope < 0 else (low, at)
         curvature = sharpness**2 * variance.sum() + lost + 1 / width**2
         step = -slope / curvature if curvature > 0 else -np.sign(slope) * width
         step = float(np.clip(step, -width, width))
-        # Where Newton's step leads out of the bracket, halve that.
-        then = at + step if low < at + step < high else (low + high) / 2
-        if abs(then - at) < ENOUGH:
+        if abs(step) < ENOUGH:
             break
-        at = then
+        # Where Newton's step leads out of the bracket, halve that.
+        low, high = (at, high) if slope < 0 else (low, at)
+        at = at + step if low < at + step < high else (low + high) / 2
     return float(np.exp(at))

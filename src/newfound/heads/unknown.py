@@ -27,6 +27,8 @@ USUAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
 # What is usual in all classes counts in each as so many of its rows, and a class has at least
 # half of it.
 USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
+# Likeness nearer to each other than this cannot be told apart.
+SMALLEST_GAP = 0.05
 # The bound is so many times as many spreads from known rows as from unknown ones. That known things
 # are called unknown is the worse mistake; and new views differ more from all that was taught than
 # those that were taught, left out, differ from each other.
@@ -186,7 +188,7 @@ def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bo
     Returns
     -------
     Bound or None
-        None, if known rows are not more like what was taught than unknown ones are.
+        None, if known rows are hardly more like what was taught than unknown ones are.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bo
     """
     middle, below = float(known.mean()), float(unknown.mean())
     gap = middle - below
-    if not gap > 0:
+    if not gap > SMALLEST_GAP:
         return None
     of_known, of_unknown = _spread(known, rows - 1), _spread(unknown, classes - 1)
     between = below + gap * of_unknown / (of_unknown + CARE * of_known)

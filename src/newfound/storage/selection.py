@@ -135,6 +135,8 @@ def _findings(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Findin
     _require(total > 0 and K > 0 and M > 0)
     _require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
     _require(bool(np.isin(choice[1], penalties)) and (voters == 0 or delay > 0))
+    # Under the paper's rule witnesses may be asked how sure the model is before any of them votes.
+    _require(delay == 0 or voters > 0 or settings.rule == "paper")
     table, rare = (
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
