@@ -19,7 +19,6 @@ from newfound import (
 from newfound.estimators.learner import Learner
 from newfound.features import Identity
 from newfound.recognition.taught import TaughtImages
-from newfound.recognition.unknown import bound_of_known
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
 
