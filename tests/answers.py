@@ -13,7 +13,8 @@ def assert_same(found: Sequence[Answer], expected: Sequence[Answer]) -> None:
     It is made of numbers of double precision, which depend on the company of a row in their last
     bits; scores are rounded to the precision of the rows.
     """
-    without = [[answer._replace(unknown=0.0) for answer in each] for each in (found, expected)]
-    assert without[0] == without[1]
-    unknown = [[answer.unknown for answer in each] for each in (found, expected)]
-    np.testing.assert_allclose(*unknown, rtol=1e-9)
+    ours, theirs = ([answer.unknown for answer in each] for each in (found, expected))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    assert [answer._replace(unknown=0.0) for answer in found] == [
+        answer._replace(unknown=0.0) for answer in expected
+    ]

@@ -94,7 +94,7 @@ def test_who_cannot_tell_yet_calls_nothing_unknown_whatever_the_bound() -> None:
 @pytest.mark.parametrize("bound", [-0.1, 1.1, np.nan, np.inf, None, "0.5", [0.5]])
 def test_a_bound_is_a_number_from_0_to_1(bound: Any) -> None:
     recogniser = taught(2)
-    recogniser.unknown_above = np.float32(0.25)
+    recogniser.unknown_above = 0.25
     with pytest.raises(InputError, match="unknown_above must be a number from 0 to 1, got"):
         recogniser.unknown_above = bound
     assert recogniser.unknown_above == 0.25
@@ -165,7 +165,7 @@ def test_an_evaluation_counts_what_answers_say() -> None:
     for bound in (0.0, 0.5, 1.0):
         result = recogniser.evaluate_examples(shown, strangers, unknown_above=bound)
         answers = [
-            recogniser.look_at_vectors([each.vector], unknown_above=bound)[0]
+            recogniser.look_at_vectors(np.array([each.vector]), unknown_above=bound)[0]
             for each in (*shown, *strangers)
         ]
         assert result.n == 22
