@@ -140,7 +140,7 @@ def test_the_curve_goes_through_the_bound_and_says_how_large_it_is(
     draw_roc(result, tmp_path / "p.png")
     axes = figures[0].axes[0]
     _, curve, point = axes.get_lines()
-    np.testing.assert_allclose(point.get_xydata(), [[25.0, 80.0]])
+    np.testing.assert_allclose(np.array(point.get_xydata()), [[25.0, 80.0]])
     corners = np.array(curve.get_xydata())
     assert np.isclose(corners, [25.0, 80.0]).all(axis=1).any()
     assert axes.get_title() == "Known or unknown? AUC 0.800"
