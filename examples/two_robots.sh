@@ -35,3 +35,7 @@ echo "# The result, on views that neither has seen."
 views test mug=coffee.png cat=chelsea.png coins=coins.png scooter=motorcycle_left.png \
     rocket=rocket.jpg --views 8 --seed 3
 newfound evaluate house.newfound test/
+
+echo "# And on things that neither has seen."
+views strange person=astronaut.png camera=camera.png page=page.png --views 8
+newfound evaluate house.newfound test/ --unknown strange/ --roc roc.png

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from newfound import IncrementalRidgeClassifier
 from newfound.cli.console import printable
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
@@ -96,10 +98,20 @@ def test_answers_are_written_as_a_table_with_names(
     rows = read(Path(f"answers{suffix}"))
     lines = newfound("predict", "m", *files, "--top", 2, "--json").out.splitlines()
     for row, line in zip(rows, map(json.loads, lines), strict=True):
-        assert list(row) == ["file", "label", "known", "score", "novelty", "label_2", "score_2"]
+        assert list(row) == [
+            "file",
+            "label",
+            "known",
+            "score",
+            "unknown",
+            "novelty",
+            "label_2",
+            "score_2",
+        ]
         assert (row["file"], row["label"]) == (written(line["file"]), written(line["label"]))
         assert row["known"] == ("yes" if line["known"] else "no")
         assert float(row["score"]) == line["score"]
+        assert float(row["unknown"]) == line["unknown"]
         assert float(row["novelty"]) == line["novelty"]
         assert row["label_2"] == written(line["top"][1]["label"])
         assert float(row["score_2"]) == line["top"][1]["score"]
@@ -110,7 +122,7 @@ def test_a_table_has_no_more_columns_than_there_are_classes(model: Path, suffix:
     assert newfound("predict", "m", "photos/mug", "--top", 9, "-o", f"a{suffix}").code == 0
     lines = Path(f"a{suffix}").read_text().splitlines()
     separator = "," if suffix == ".csv" else "\t"
-    assert {line.count(separator) for line in lines} == {8}
+    assert {line.count(separator) for line in lines} == {9}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
@@ -172,9 +184,45 @@ def test_a_class_called_like_a_sum_does_not_look_like_one(model: Path) -> None:
     ]
 
 
-def test_teaching_tells_when_nothing_is_called_unknown_yet(tmp_path: Path) -> None:
-    said = "Nothing is called unknown yet"
-    write_rows(tmp_path / "few.npz", ["a", "b", "a"])
-    assert said in newfound("teach", tmp_path / "few", tmp_path / "few.npz").err
-    write_rows(tmp_path / "many.npz", ["a", "b"] * 30)
-    assert said not in newfound("teach", tmp_path / "many", tmp_path / "many.npz").err
+def test_teaching_tells_what_it_takes_to_tell_what_is_unknown(tmp_path: Path) -> None:
+    said = "It cannot tell yet what is unknown: that takes two classes with two images each."
+    model = tmp_path / "m"
+    for labels, can_tell in (["a", "b", "a"], False), (["b"], True):
+        write_rows(tmp_path / "v.npz", labels, seed=len(labels))
+        assert (said in newfound("teach", model, tmp_path / "v.npz").err) is not can_tell
+        done = newfound("evaluate", model, tmp_path / "v.npz")
+        assert (said in done.err) is not can_tell
+        found = json.loads(newfound("inspect", model, "--json").out)
+        assert (found["can_tell_unknown"], found["unknown_above"]) == (can_tell, 0.5)
+        shown = (
+            "0.5" if can_tell else "cannot tell yet: that takes two classes with two images each"
+        )
+        assert f"unknown above\t{shown}\n" in newfound("inspect", model).out
+        assert f"sharpness\t{found['sharpness']:.4g}\n" in newfound("inspect", model).out
+
+
+def test_a_model_with_fixed_parameters_says_why_it_calls_nothing_unknown(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "v.npz", ["a", "b"] * 5)
+    IncrementalRidgeClassifier().fit(rows, ["a", "b"] * 5).save(tmp_path / "m")
+    said = newfound("teach", tmp_path / "m", tmp_path / "v.npz").err
+    assert "that takes a model that chooses its penalty and recoding itself" in said
+    far = tmp_path / "far.npz"
+    np.savez(far, vectors=100 * np.ones((1, 6)))
+    answer = json.loads(newfound("predict", tmp_path / "m", far, "--json").out)
+    assert (answer["unknown"], answer["known"]) == (0.0, True)
+
+
+def test_the_bound_of_a_model_is_used_unless_another_is_given(model: Path) -> None:
+    def verdicts(*options: object) -> list[bool]:
+        lines = newfound("predict", "m", "photos/mug", "--json", *options).out.splitlines()
+        return [json.loads(line)["known"] for line in lines]
+
+    assert all(verdicts())
+    recogniser = Recogniser("m")
+    recogniser.unknown_above = 0.0
+    recogniser.save()
+    assert not any(verdicts())
+    assert all(verdicts("--unknown-above", 0.5))
+    result = json.loads(newfound("evaluate", "m", "photos/mug", "--as", "mug", "--json").out)
+    assert (result["known_called_unknown"], result["unknown_above"]) == (12, 0.0)
+    assert "unknown above\t0\n" in newfound("inspect", "m").out

@@ -56,7 +56,8 @@ def test_teaching_folders_makes_a_model_of_their_names(model: Path) -> None:
     assert set(found["recoding"]) == set(THINGS)
     assert found["estimator"] == "IncrementalRidgeClassifierCV"
     assert found["remembers"] == 120
-    assert 0 < found["unknown_above"] < 1
+    assert (found["unknown_above"], found["can_tell_unknown"]) == (0.5, True)
+    assert found["sharpness"] > 0
     assert found["bytes"] == model.stat().st_size
 
 
@@ -117,11 +118,13 @@ def test_predictions_come_as_lines_with_all_that_programs_need(model: Path) -> N
         assert line["label"] == label
         assert line["known"] is True
         assert 0 <= line["novelty"] < 1
+        assert 0 < line["unknown"] < 0.5
         assert len(line["top"]) == 2
         assert line["top"][0] == {"label": label, "score": line["score"]}
     plain = newfound("predict", model, "test/cup/040.png").out.split("\t")
     assert plain[:2] == ["test/cup/040.png", "cup"]
     assert float(plain[2]) == round(lines[0]["score"], 2)
+    assert float(plain[3]) == round(lines[0]["unknown"], 2)
 
 
 def test_a_list_on_stdin_is_read(model: Path) -> None:
@@ -453,9 +456,12 @@ def test_every_change_settles_what_is_called_unknown(model: Path) -> None:
     ):
         assert newfound(*command).code == 0
         settled = Recogniser(model)
-        bound = settled.unknown_above
+        before = settled.model.calibration_
+        assert before.bound is not None or len(settled.classes) < 2
         settled.refresh()
-        assert settled.unknown_above == bound is not None
+        after = settled.model.calibration_
+        assert after.sharpness == pytest.approx(before.sharpness)
+        assert after.bound == (before.bound and pytest.approx(before.bound))
 
 
 def test_one_photo_may_be_taught_under_two_labels(model: Path) -> None:

@@ -49,9 +49,6 @@ def test_a_bug_planted_in_newfound_itself_is_called_internal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The call that numpy refuses stands in a line of newfound's, as any deliberate error does.
-    monkeypatch.setattr(
-        "newfound.recognition.recogniser.project_on_simplex", lambda _: np.zeros((2, 3))
-    )
     monkeypatch.setattr("newfound.recognition.recogniser.np.argsort", lambda *_, **__: np.zeros(7))
     done = newfound("predict", "m", "v.npz")
     assert (done.code, "internal error" in done.err) == (70, True)

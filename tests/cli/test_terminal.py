@@ -80,6 +80,8 @@ def hostile() -> None:
         ("evaluate", f"{EVIL}.nf", EVIL, "--as", f"never {EVIL}"),
         ("evaluate", f"{EVIL}.nf", EVIL, "--output", f"{EVIL}.png"),
         ("evaluate", f"{EVIL}.nf", EVIL, "--output", f"{EVIL}.exe"),
+        ("evaluate", f"{EVIL}.nf", EVIL, "--unknown", EVIL, "--roc", f"{EVIL}.png"),
+        ("evaluate", f"{EVIL}.nf", EVIL, "--unknown", f"no {EVIL}", "--roc", f"{EVIL}.exe"),
         ("inspect", f"{EVIL}.nf"),
         ("inspect", f"{EVIL}.nf", "--json"),
         ("inspect", "stranger.nf"),

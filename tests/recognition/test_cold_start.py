@@ -84,6 +84,7 @@ def test_a_recogniser_imports_nothing_slow(photos: Path) -> None:
         "teach n photos --extractor pixels:size=4",
         "predict m photos/cup/0.jpg",
         pytest.param("evaluate m photos", marks=pytest.mark.slow),
+        pytest.param("evaluate m photos/cup --unknown photos/mug", marks=pytest.mark.slow),
         pytest.param("forget m photos/cup/0.jpg --as cup", marks=pytest.mark.slow),
         pytest.param("forget-class m cup", marks=pytest.mark.slow),
         pytest.param("rename m cup beaker", marks=pytest.mark.slow),

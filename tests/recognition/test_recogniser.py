@@ -1,6 +1,5 @@
 """Recognisers: a model and its memory of images keep step, and models know their extractor."""
 
-import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ from newfound import (
 from newfound.estimators.learner import Learner
 from newfound.features import Identity
 from newfound.recognition.taught import TaughtImages
-from newfound.recognition.unknown import bound_of_known
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
+from tests.answers import assert_same
 
 ONE, OTHER = Identity("one", "aa"), Identity("one", "bb")
 
@@ -103,10 +102,9 @@ def test_saving_and_loading_gives_the_same_recogniser_and_the_same_bytes(tmp_pat
     again = Recogniser(tmp_path / "one")
     again.save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert again.unknown_above == recogniser.unknown_above
     assert again.taught.digests == recogniser.taught.digests
     X = rows(9, 5)
-    assert again.look_at_vectors(X, top=3) == recogniser.look_at_vectors(X, top=3)
+    assert_same(again.look_at_vectors(X, top=3), recogniser.look_at_vectors(X, top=3))
 
 
 def test_putting_off_changes_nothing_that_is_learned(tmp_path: Path) -> None:
@@ -225,7 +223,7 @@ def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
 ) -> None:
     recogniser = taught(180)
     recogniser.refresh()
-    bound, made = recogniser.unknown_above, list[int]()
+    calibration, made = recogniser.model.calibration_, list[int]()
     reconsider = Learner.reconsider
 
     def count(model: Learner) -> Learner:
@@ -237,72 +235,16 @@ def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
     for start in range(0, 600, 16):
         part = slice(start, start + 16)
         recogniser.teach_vectors(X[part], y[part], digests(len(y[part]), 1000 + start))
-    assert (made, recogniser.unknown_above) == ([], bound)
+    assert made == []
     recogniser.refresh()
     assert made == [780]
-    assert recogniser.unknown_above not in (None, bound)
+    assert recogniser.model.calibration_.bound not in (None, calibration.bound)
 
 
 def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
     for lean in (True, False):
         taught(lean=lean).save(tmp_path / "m")
         assert Recogniser(tmp_path / "m").model.sums_.per_class is not lean
-
-
-@pytest.mark.parametrize("m", [4, 30])
-def test_one_in_twenty_more_examples_passes_the_bound_of_the_known(m: int) -> None:
-    # By simulation: leverages are log-normal, m of them are known, and one more comes.
-    odds = np.random.default_rng(0).normal(1.0, 0.5, size=(4000, m + 1))
-    novelty = 1 / (1 + np.exp(-odds))
-    passes = [row[-1] > bound_of_known(row[:-1]) for row in novelty]
-    assert np.mean(passes) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 4000))
-
-
-def test_views_of_a_class_taught_a_few_times_are_not_all_called_unknown() -> None:
-    """They are more novel than those of classes known well, and so is the bound."""
-    rng = np.random.default_rng(0)
-    centres = 4 * rng.normal(size=(4, 40))
-    recogniser, bounds = Recogniser(extractor=None), []
-    recogniser.teach_vectors(
-        np.tile(centres[:3], (30, 1)) + rng.normal(size=(90, 40)), ["a", "b", "c"] * 30
-    )
-    for shown in (0, 3):
-        if shown:
-            views = centres[3] + rng.normal(size=(shown, 40))
-            recogniser.teach_vectors(views, ["new"] * shown)
-        recogniser.refresh()
-        bounds.append(recogniser.unknown_above)
-    assert bounds[1] is not None
-    assert bounds[0] is not None
-    assert bounds[1] > bounds[0]
-    others = recogniser.look_at_vectors(centres[3] + rng.normal(size=(50, 40)))
-    assert np.mean([other.known for other in others]) > 0.8
-    far = recogniser.look_at_vectors(30 * rng.normal(size=(50, 40)))
-    assert not any(each.known for each in far)
-
-
-def test_what_is_far_from_all_that_is_known_is_unknown() -> None:
-    recogniser = taught(300)
-    assert recogniser.unknown_above is None
-    recogniser.refresh()
-    held, labels = recogniser.model.witnesses_
-    without = []  # the novelty of each witness for a model that never saw it
-    for row, label in zip(held, labels, strict=True):
-        other = copy.deepcopy(recogniser.model)
-        chosen = other.penalty_
-        other.forget(row[None], [label])
-        fixed = IncrementalRidgeClassifier(penalty=chosen).merge(other)
-        without.append(fixed.novelty(row[None])[0])
-    bounds = [bound_of_known(np.array(without)[labels == label]) for label in np.unique(labels)]
-    assert recogniser.unknown_above == pytest.approx(max(bounds), rel=1e-4)
-    far = np.full((1, 6), 1e3, dtype=np.float32)
-    stranger, friend = recogniser.look_at_vectors(np.vstack([far, held[:1] / 9]))
-    assert (stranger.known, friend.known) == (False, True)
-    assert recogniser.look_at_vectors(far, unknown_above=1.0)[0].known
-    few = taught(3)
-    few.refresh()
-    assert few.unknown_above is None
-    assert few.look_at_vectors(far)[0].known
 
 
 def test_answers_are_those_of_the_model_best_first() -> None:
@@ -317,6 +259,9 @@ def test_answers_are_those_of_the_model_best_first() -> None:
         assert [label for label, _ in answer.top] == model.classes_[order].tolist()
         np.testing.assert_allclose([score for _, score in answer.top], chances[order])
         assert answer.score == answer.top[0][1]
+    asked = ("novelty", model.novelty(X)), ("unknown", model.unknown_proba(X))
+    for name, expected in asked:
+        np.testing.assert_allclose([getattr(answer, name) for answer in answers], expected)
 
 
 def test_labels_that_are_numbers_have_names() -> None:
@@ -329,7 +274,7 @@ def test_any_model_becomes_a_recogniser_that_remembers_nothing(tmp_path: Path) -
     IncrementalRidgeClassifier().fit(rows(4), ["a", "b"] * 2).save(tmp_path / "m")
     recogniser = Recogniser(tmp_path / "m")
     recogniser.refresh()
-    assert (len(recogniser.taught), recogniser.unknown_above) == (0, None)
+    assert (len(recogniser.taught), recogniser.unknown_above) == (0, 0.5)
 
 
 def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
@@ -343,8 +288,9 @@ def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         {"class": good["class"].astype(np.int32)},
         {"digests": good["digests"][:, 1:]},
         {"digests": good["digests"].astype(np.int64)},
-        {"unknown_above": np.array([1.5])},
-        {"unknown_above": np.array([0.5, 0.5])},
+        {"called_unknown_above": np.array([1.5])},
+        {"called_unknown_above": np.array([np.nan])},
+        {"called_unknown_above": np.array([0.5, 0.5])},
     ):
         file_format.write(tmp_path / "m", contents.keeping("memory", {**good, **bad}))
         with pytest.raises(ModelFileError, match="damaged"):

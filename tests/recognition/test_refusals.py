@@ -10,6 +10,7 @@ import pytest
 
 import newfound
 from newfound import InputError, NotTaughtError, Recogniser, UnreadableImageError
+from tests.answers import assert_same
 
 RNG = np.random.default_rng(0)
 IMAGE = RNG.integers(0, 256, (20, 20), dtype=np.uint8)
@@ -51,6 +52,10 @@ REFUSED: dict[str, Any] = {
     "no guesses": lambda it: it.look(IMAGE, top=0),
     "half a guess": lambda it: it.look(IMAGE, top=1.5),
     "a bound that is none": lambda it: it.look(IMAGE, unknown_above=float("nan")),
+    "a bound that is no number": lambda it: it.look(IMAGE, unknown_above="0.5"),
+    "a bound of its own beyond 1": lambda it: setattr(it, "unknown_above", 1.5),
+    "no bound of its own": lambda it: setattr(it, "unknown_above", None),
+    "a bound to evaluate with": lambda it: it.evaluate(IMAGE, "cup", unknown_above=-1),
     "a model": lambda it: it.merge(it.model),
 }
 
@@ -128,7 +133,7 @@ def test_a_stack_of_images_is_several(taught: Recogniser) -> None:
     stack = RNG.integers(0, 256, (3, 20, 20, 3), dtype=np.uint8)
     assert len(taught.look(stack)) == 3
     assert len(taught.look(stack[:1])) == 1
-    assert taught.look(stack[0]) == taught.look(stack)[0]
+    assert_same([taught.look(stack[0])], taught.look(stack)[:1])
 
 
 def test_classes_are_named_as_people_write_them(taught: Recogniser) -> None:

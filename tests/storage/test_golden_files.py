@@ -127,7 +127,7 @@ def test_images_taught_long_ago_are_remembered(path: Path, tmp_path: Path) -> No
         assert recogniser.taught.count("day", bytes([0]) * 16) == 1
         assert recogniser.taught.count("day", bytes([1]) * 16) == 0
         assert recogniser.taught.count("night", bytes([23]) * 16) == 1
-        assert recogniser.unknown_above is not None
+        assert recogniser.unknown_above == 0.5
         assert recogniser.identity is not None
         assert recogniser.identity.name == "pixels"
         recogniser.save(tmp_path / "again")

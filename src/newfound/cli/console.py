@@ -84,6 +84,12 @@ def summary(recogniser: "Recogniser") -> str:
     return f"{plural(len(counts), 'class')} from {plural(sum(counts.values()), 'image')}"
 
 
+def doubts(recogniser: "Recogniser") -> str:
+    """Return why a recogniser cannot tell what is unknown, in words; nothing if it can."""
+    why = recogniser.cannot_tell_unknown
+    return "" if why is None else f"It cannot tell yet what is unknown: {why}."
+
+
 def printable(name: object) -> str:
     """Return a name as it can be printed on one line, whatever is in it.
 

@@ -47,9 +47,9 @@ def check_label(text: str) -> None:
         check(text)
 
 
-def use_extractor(recogniser: "Recogniser", found: "Sources", extractor: str | None) -> None:
+def use_extractor(recogniser: "Recogniser", extractor: str | None, *found: "Sources") -> None:
     """Let a recogniser look at images with the extractor that was named, if there are images."""
-    if extractor is not None and found.images:
+    if extractor is not None and any(each.images for each in found):
         recogniser.use(extractor)
 
 

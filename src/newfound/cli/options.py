@@ -37,6 +37,16 @@ ExtractorName = Annotated[
         show_default=False,
     ),
 ]
+UnknownAbove = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Call an image unknown if the probability that it is passes this; 1 calls none "
+        "unknown. By default the model's own bound, 0.5 unless it was set.",
+        show_default=False,
+    ),
+]
 Wait = Annotated[
     float,
     typer.Option(min=0, help="Seconds to wait while another process changes the model."),
@@ -45,7 +55,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def check_output(path: Path, *endings: str) -> None:
+def check_output(path: Path, *endings: str, option: str = "--output") -> None:
     """Exit with wrong usage if a file cannot be written, before any work is done."""
     problem = None
     if path.suffix.lower() not in endings:
@@ -56,4 +66,4 @@ def check_output(path: Path, *endings: str) -> None:
     elif path.is_dir():
         problem = f"{path} is a folder"
     if problem is not None:
-        raise typer.BadParameter(printable(problem), param_hint="--output")
+        raise typer.BadParameter(printable(problem), param_hint=option)

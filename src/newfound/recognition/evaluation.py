@@ -1,4 +1,4 @@
-"""How often a recogniser is right, and what it takes for what."""
+"""How often a recogniser is right, what it takes for what, and what it calls unknown."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.common.arrays import Counts
+from newfound.common.arrays import Counts, Floats
 from newfound.recognition.sources import Problem
 
 
@@ -21,8 +21,14 @@ class Evaluation:
         How often images of the first class were taken for the second.
     taught : set of str
         The classes that the recogniser was taught.
-    unknown : int
-        How many images it calls unknown. For these, too, the best guess counts.
+    unknown_above : float, default=0.5
+        The probability of being unknown above which an image is called that. For such images,
+        too, the best guess counts.
+    of_known : list of float
+        That probability, for each image whose class was taught.
+    of_unknown : list of float
+        And for images of things never taught: those shown under a label that was never taught,
+        and those without a label.
     unreadable : list of Problem
         What could not be looked at, and why.
 
@@ -37,11 +43,16 @@ class Evaluation:
     >>> evaluation.confusion_matrix
     array([[1, 0],
            [1, 3]])
+    >>> asked = Evaluation(seen, {"mug", "cup"}, 0.5, [0.0, 0.1, 0.0, 0.6, 0.2], [0.9, 0.3])
+    >>> asked.known_called_unknown, asked.unknown_called_known, asked.auc
+    (1, 1, 0.9)
     """
 
     pairs: Counter[tuple[str, str]]
     taught: set[str]
-    unknown: int = 0
+    unknown_above: float = 0.5
+    of_known: list[float] = field(default_factory=list)
+    of_unknown: list[float] = field(default_factory=list)
     unreadable: list[Problem] = field(default_factory=list)
 
     @property
@@ -93,6 +104,23 @@ class Evaluation:
         """Classes that were shown, but never taught."""
         return sorted(set(self.per_class_n) - self.taught)
 
+    @property
+    def known_called_unknown(self) -> int:
+        """How many images of classes that were taught are called unknown."""
+        return sum(each > self.unknown_above for each in self.of_known)
+
+    @property
+    def unknown_called_known(self) -> int:
+        """How many images of things never taught are called by the name of a class."""
+        return sum(each <= self.unknown_above for each in self.of_unknown)
+
+    @property
+    def auc(self) -> float | None:
+        """How often an unknown thing is rather unknown than a known one; None: one is missing."""
+        if not self.of_known or not self.of_unknown:
+            return None
+        return auc(np.array(self.of_known), np.array(self.of_unknown))
+
     def to_json(self) -> dict[str, Any]:
         """Return all of it in values that JSON can hold.
 
@@ -109,6 +137,65 @@ class Evaluation:
                 for (label, other), n in self.confusions.items()
             ],
             "never_taught": self.never_taught,
-            "unknown": self.unknown,
+            "unknown_above": self.unknown_above,
+            "known_n": len(self.of_known),
+            "known_called_unknown": self.known_called_unknown,
+            "unknown_n": len(self.of_unknown),
+            "unknown_called_known": self.unknown_called_known,
+            "auc": self.auc,
             "unreadable": len(self.unreadable),
         }
+
+
+def auc(known: Floats, unknown: Floats) -> float:
+    """Return how often an unknown thing has the higher value of the two; ties count half.
+
+    Parameters
+    ----------
+    known : ndarray of shape (a,)
+        The probability of being unknown, of things that are known.
+    unknown : ndarray of shape (b,)
+        The same, of things that are not.
+
+    Returns
+    -------
+    float
+        From 0 to 1: the area under `roc_curve`. 0.5 is as good as a coin.
+
+    Examples
+    --------
+    >>> auc(np.array([0.1, 0.2]), np.array([0.2, 0.9]))
+    0.875
+    """
+    ranked = np.sort(known)
+    below, upto = (np.searchsorted(ranked, unknown, side) for side in ("left", "right"))
+    return float((below + upto).mean() / (2 * len(known)))
+
+
+def roc_curve(known: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+    """Return what each possible bound would call unknown, from the highest bound to the lowest.
+
+    Parameters
+    ----------
+    known : ndarray of shape (a,)
+        The probability of being unknown, of things that are known.
+    unknown : ndarray of shape (b,)
+        The same, of things that are not.
+
+    Returns
+    -------
+    share of the known, share of the unknown : ndarrays of shape (n,)
+        That are above the bound: rising from 0 to 1.
+
+    Examples
+    --------
+    >>> roc_curve(np.array([0.1, 0.2]), np.array([0.2, 0.9]))
+    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
+    """
+    bounds = np.unique(np.concatenate([known, unknown, [-np.inf]]))[::-1]
+
+    def share_above(values: Floats) -> Floats:
+        share: Floats = 1 - np.searchsorted(np.sort(values), bounds, "right") / len(values)
+        return share
+
+    return share_above(known), share_above(unknown)

@@ -4,6 +4,7 @@ import copy
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,14 +18,12 @@ from newfound.common.interrupts import uninterrupted
 from newfound.estimators.learner import CHOOSING, Learner
 from newfound.estimators.loading import as_estimator, estimators, learner_of
 from newfound.features.identity import Identity
-from newfound.heads.simplex import project_on_simplex
 from newfound.recognition import lesson, sources
 from newfound.recognition.evaluation import Evaluation
 from newfound.recognition.extractors import DEFAULT, common_identity, extractor_for, is_given
 from newfound.recognition.labels import LabelNames, check_label
 from newfound.recognition.sources import Example, Problem, Sources, Wanted
 from newfound.recognition.taught import TaughtImages
-from newfound.recognition.unknown import bound_for
 from newfound.storage import format as file_format
 from newfound.sums.labels import as_labels, check_same_type
 from newfound.sums.rows import as_rows
@@ -38,7 +37,10 @@ if TYPE_CHECKING:
 SAME_IMAGE = 1e-4
 # So large a part of what is known must be new before a question brings the choice up to date.
 RENEW_SHARE = 0.25
-
+# The probability of being unknown above which an image is called that, unless someone says
+# otherwise; and what files call another one. (`unknown_above` in older files is a bound on novelty,
+# and is passed over.)
+UNKNOWN_ABOVE, STORED_BOUND = 0.5, "called_unknown_above"
 
 NO_LABELS = np.array([], dtype=np.str_)
 
@@ -49,7 +51,8 @@ class Answer(NamedTuple):
     label: Any  # the best guess, also where it is not known
     score: float  # its probability, as far as the model can tell
     novelty: float  # how unlike everything taught, from 0 to 1
-    known: bool  # whether the image is enough like what was taught
+    unknown: float  # the probability that it is of no class that was taught
+    known: bool  # whether that is small enough
     top: list[tuple[Any, float]]  # best guesses with their scores, best first
 
 
@@ -61,7 +64,7 @@ class Recogniser:
     shape (h, w) or (h, w, 3). Any number of threads may ask while others teach. Pickles and
     copies hold all but the network, which they load again when they are shown an image.
 
-    How far rare classes are raised, how large the penalty is and how novel is too novel are
+    How far rare classes are raised, how large the penalty is and how sure answers may be are
     chosen from what was taught. `save` brings that choice up to date. `teach` and `forget` do, too,
     if a quarter of what is known came or went since the last time, so that teaching frame by frame
     stays fast; `refresh` does it at once. Asking changes nothing.
@@ -89,8 +92,9 @@ class Recogniser:
         Which images it was taught under which label.
     identity : Identity or None
         What made the vectors it was taught, where that is known.
-    unknown_above : float or None
-        Novelty beyond which an image is called unknown; None: none is.
+    unknown_above : float
+        The probability of being unknown, from 0 to 1, above which an image is called that: 0.5,
+        unless you set another. With 1, none is. It is saved with the model.
     path : Path or None
         Where `save` writes.
 
@@ -133,7 +137,7 @@ class Recogniser:
         self.path = None if path is None else Path(path)
         self.taught = TaughtImages()
         self.identity: Identity | None = None
-        self.unknown_above: float | None = None
+        self.unknown_above = UNKNOWN_ABOVE
         self._changes = 0
         self._names = LabelNames()
         self._choice = extractor
@@ -190,6 +194,27 @@ class Recogniser:
     def classes(self) -> list[Any]:
         """The labels it knows, sorted."""
         return list(self.counts)
+
+    @property
+    def unknown_above(self) -> float:
+        """The probability of being unknown above which an image is called that."""
+        return self._unknown_above
+
+    @unknown_above.setter
+    def unknown_above(self, bound: float) -> None:
+        self._unknown_above = _checked_bound(bound)
+
+    @property
+    def cannot_tell_unknown(self) -> str | None:
+        """Why no image is called unknown yet, in words; None: it can tell what is."""
+        with self.lock:
+            if self.is_taught and self._learner.calibration_.bound is not None:
+                return None
+            if self.is_taught and not len(self._learner.witnesses_[0]):
+                return "that takes a model that chooses its penalty and recoding itself"
+            if sum(count > 1 for count in self.counts.values()) < 2:
+                return "that takes two classes with two images each"
+            return "what was taught so far does not tell known things from unknown ones"
 
     @property
     def extractor(self) -> "Extractor":
@@ -332,8 +357,8 @@ class Recogniser:
         top : int, default=1
             How many guesses to return for each.
         unknown_above : float, optional
-            Novelty beyond which an image is not known. By default what was found out with
-            examples of each class.
+            The probability of being unknown above which an image is called that. By default the
+            recogniser's own bound.
 
         Returns
         -------
@@ -516,8 +541,10 @@ class Recogniser:
         label: Any = None,
         *,
         labels: Literal["first", "path"] = "first",
+        unknown: "Source | Iterable[Source]" = (),
+        unknown_above: float | None = None,
     ) -> Evaluation:
-        """Measure how often the best guess is right.
+        """Measure how often the best guess is right, and how well it tells what is unknown.
 
         Parameters
         ----------
@@ -526,6 +553,12 @@ class Recogniser:
             What they show; folders tell, as in `teach`.
         labels : "first" or "path", default="first"
             As in `teach`.
+        unknown : image, folder, npz file of vectors, or iterable of these, optional
+            Images of things that were never taught, whatever they are. Those among `images` whose
+            class was never taught are taken for such, too.
+        unknown_above : float, optional
+            The probability of being unknown above which an image is called that. By default the
+            recogniser's own bound.
 
         Returns
         -------
@@ -548,18 +581,30 @@ class Recogniser:
         0.67
         """
         found = sources.find(_as_list(images)[0], label, labels)
-        result = self.evaluate_examples(self.examples(found))
+        strangers: Iterable[Example] = ()
+        if given := _as_list(unknown)[0]:
+            strangers = self.examples(sources.find(given, need_labels=False))
+        result = self.evaluate_examples(self.examples(found), strangers, unknown_above)
         if not result.n:
             _raise_problem(result.unreadable)
         return result
 
-    def evaluate_examples(self, examples: Iterable[Example]) -> Evaluation:
-        """Measure how often the best guess is right on examples with labels.
+    def evaluate_examples(
+        self,
+        examples: Iterable[Example],
+        unknown: Iterable[Example] = (),
+        unknown_above: float | None = None,
+    ) -> Evaluation:
+        """Measure how often the best guess is right, and how well it tells what is unknown.
 
         Parameters
         ----------
         examples : iterable of Example
-            As `examples` yields them.
+            With labels, as `examples` yields them.
+        unknown : iterable of Example, optional
+            Of things that were never taught; their labels play no part.
+        unknown_above : float, optional
+            As for `evaluate`.
 
         Returns
         -------
@@ -578,11 +623,17 @@ class Recogniser:
         >>> recogniser.evaluate_examples([one]).accuracy
         1.0
         """
-        pairs, problems, unknown = Counter[tuple[str, str]](), list[Problem](), 0
+        bound = self.unknown_above if unknown_above is None else _checked_bound(unknown_above)
+        pairs, problems, taught = Counter[tuple[str, str]](), list[Problem](), self.classes
+        result = Evaluation(pairs, set(map(str, taught)), bound, unreadable=problems)
         for example, answer in self.look_at_examples(examples, problems):
-            pairs[str(self.label(example.label)), str(answer.label)] += 1
-            unknown += not answer.known
-        return Evaluation(pairs, set(map(str, self.classes)), unknown, problems)
+            label = str(self.label(example.label))
+            pairs[label, str(answer.label)] += 1
+            of = result.of_known if label in result.taught else result.of_unknown
+            of.append(answer.unknown)
+        for _, answer in self.look_at_examples(unknown, problems):
+            result.of_unknown.append(answer.unknown)
+        return result
 
     def examples(self, found: Sources, wanted: Wanted | None = None) -> Iterator[Example]:
         """Return an iterator over all that was found, turned into vectors.
@@ -646,7 +697,8 @@ class Recogniser:
         top : int, default=1
             How many guesses to return.
         unknown_above : float, optional
-            Novelty beyond which an image is not known. By default the bound of the recogniser.
+            The probability of being unknown above which an image is called that. By default the
+            recogniser's own bound.
         block : int, default=64
             How many are looked at together. With 1, no answer waits for the next image.
 
@@ -741,7 +793,8 @@ class Recogniser:
         top : int, default=1
             How many guesses to return.
         unknown_above : float, optional
-            Novelty beyond which an image is not known. By default the bound of the recogniser.
+            The probability of being unknown above which an image is called that. By default the
+            recogniser's own bound.
         extractor : Identity, optional
             What made the vectors, where that is known.
 
@@ -764,22 +817,19 @@ class Recogniser:
         X = as_rows(vectors)
         if type(top) is not int or top < 1:
             raise InputError(f"top must be a whole number from 1, got {top!r}")
-        if unknown_above is not None and not 0 <= unknown_above <= 1:
-            raise InputError(f"unknown_above must be from 0 to 1, got {unknown_above!r}")
+        bound = self.unknown_above if unknown_above is None else _checked_bound(unknown_above)
         with self.lock:
             common_identity(self.identity, extractor, "these are those")
-            bound = self.unknown_above if unknown_above is None else unknown_above
-            labels = self._learner.classes_.tolist()
-            raw, novelty = self._learner.scores(X), self._learner.novelty(X)
-        order = np.argsort(-raw, axis=1, kind="stable")[:, :top]
-        scores = project_on_simplex(raw)
+            looked = self._learner.look(X)
+        assert looked.unknown is not None
+        labels = looked.labels.tolist()
+        # By scores: probabilities may be too small, or too near to 1, to tell guesses apart.
+        order = np.argsort(-looked.scores, axis=1, kind="stable")[:, :top]
+        found = order, looked.probabilities, looked.novelty, looked.unknown
         answers = []
-        for best, row, strange in zip(
-            order.tolist(), scores.tolist(), novelty.tolist(), strict=True
-        ):
+        for best, row, novelty, unknown in zip(*(each.tolist() for each in found), strict=True):
             guesses = [(labels[index], row[index]) for index in best]
-            known = bound is None or strange <= bound
-            answers.append(Answer(*guesses[0], strange, known, guesses))
+            answers.append(Answer(*guesses[0], novelty, unknown, unknown <= bound, guesses))
         return answers
 
     def forget_vectors(
@@ -833,22 +883,22 @@ class Recogniser:
                     self._note_changes(len(X))
 
     def refresh(self) -> None:
-        """Bring the choice of parameters and the bound of the unknown up to date now.
+        """Bring the choice of parameters, and how sure answers may be, up to date now.
 
         Examples
         --------
         >>> recogniser = Recogniser(extractor=None)
-        >>> rows = np.random.default_rng(0).normal(size=(60, 3))
-        >>> recogniser.teach_vectors(rows, ["cup", "mug"] * 30)
+        >>> centres = 9 * np.eye(4)
+        >>> rows = np.tile(centres[:3], (20, 1)) + np.random.default_rng(0).normal(size=(60, 4))
+        >>> recogniser.teach_vectors(rows, ["cup", "mug", "pot"] * 20)
         >>> recogniser.refresh()
-        >>> 0 < recogniser.unknown_above < 1
-        True
+        >>> [answer.known for answer in recogniser.look_at_vectors(centres)]
+        [True, True, True, False]
         """
         with self.lock:
-            self.unknown_above, self._changes = None, 0
+            self._changes = 0
             if self.is_taught:
                 self._learner.reconsider()
-                self.unknown_above = bound_for(self._learner)
 
     def refresh_if_changed(self) -> None:
         """Do what `refresh` does, if anything was taught or forgotten since the last time.
@@ -874,7 +924,7 @@ class Recogniser:
         path : str or path-like, optional
             By default the file that it was opened with.
         refresh : bool, default=True
-            Whether to bring the choice of parameters and the bound of the unknown up to date
+            Whether to bring the choice of parameters, and how sure answers may be, up to date
             first, if something was taught or forgotten.
 
         Raises
@@ -906,9 +956,8 @@ class Recogniser:
             identity, bound = self.identity, self.unknown_above
         state = frozen.learner.to_state()._replace(extractor=identity)
         kept = taught.to_arrays(state.sums.labels.tolist())
-        if bound is not None:
-            kept["unknown_above"] = np.array([bound])
-            _bound_in(kept)  # what could not be read is not written
+        if bound != UNKNOWN_ABOVE:
+            kept[STORED_BOUND] = np.array([bound])
         file_format.write(path, state.keeping("memory", kept), frozen.moment)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -962,7 +1011,7 @@ class Recogniser:
     def _note_changes(self, examples: int) -> None:
         self._changes += max(1, examples)
         if not self.is_taught:
-            self.identity, self.unknown_above = None, None
+            self.identity = None
 
     def _refresh_if_due(self) -> None:
         """Bring everything up to date if a good part of what is known came or went since then."""
@@ -1010,8 +1059,15 @@ def _checked_digests(vectors: NDArray[Any], digests: Sequence[bytes] | None) -> 
     return list(digests)
 
 
-def _bound_in(arrays: dict[str, NDArray[Any]]) -> float | None:
+def _checked_bound(bound: Any) -> float:
+    """Return a bound of the unknown, or raise InputError if it can be none."""
+    if not isinstance(bound, Real) or not 0 <= float(bound) <= 1:
+        raise InputError(f"unknown_above must be a number from 0 to 1, got {bound!r}")
+    return float(bound)
+
+
+def _bound_in(arrays: dict[str, NDArray[Any]]) -> float:
     """Return the bound of the unknown that was stored, or raise ValueError if it is none."""
-    if "unknown_above" not in arrays:
-        return None
-    return float(take(arrays, "unknown_above", np.float64, (1,), 0, 1)[0])
+    if STORED_BOUND not in arrays:
+        return UNKNOWN_ABOVE
+    return float(take(arrays, STORED_BOUND, np.float64, (1,), 0, 1)[0])

@@ -1,6 +1,7 @@
 """`newfound evaluate`: how often a model is right, and what it takes for what."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,9 @@ from newfound.cli.console import (
     FAILED,
     SOME_UNREADABLE,
     Console,
+    doubts,
     emit,
+    plural,
     print_table,
     quoted,
 )
@@ -25,15 +28,19 @@ from newfound.cli.options import (
     LabelsFrom,
     Model,
     Quiet,
+    UnknownAbove,
     check_output,
 )
 from newfound.recognition.locking import name_in_errors
 
 if TYPE_CHECKING:
     from newfound.recognition.evaluation import Evaluation
+    from newfound.recognition.recogniser import Recogniser
+    from newfound.recognition.sources import Sources
 
 # Confusions that are told, and classes that are told to be unknown to the model.
 WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
+FIGURES = (".png", ".pdf", ".svg")
 ALL, MEAN = "all images", "mean of classes"
 
 Output = Annotated[
@@ -45,6 +52,24 @@ Output = Annotated[
         show_default=False,
     ),
 ]
+Unknown = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Images of things that were never taught, whatever they are; say how many of them are "
+        "called by a known name. May be given several times.",
+        show_default=False,
+    ),
+]
+Roc = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Save a .png, .pdf or .svg figure of what other bounds would call unknown: the ROC "
+        "curve. It needs --unknown, or classes that were never taught.",
+        show_default=False,
+    ),
+]
 
 
 def evaluate(
@@ -52,8 +77,11 @@ def evaluate(
     images: Images,
     label: As = None,
     labels: LabelsFrom = "first",
+    unknown: Unknown = None,
+    unknown_above: UnknownAbove = None,
     as_json: Json = False,
     output: Output = None,
+    roc: Roc = None,
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
@@ -63,20 +91,28 @@ def evaluate(
     newfound evaluate kitchen.newfound photos/
     newfound evaluate kitchen.newfound photos/ --json
     newfound evaluate kitchen.newfound photos/ --output confusion.png
+    newfound evaluate kitchen.newfound photos/ --unknown garage/ --roc roc.png
 
     Folders are classes, as for teaching. The command prints the accuracy for each class and the
     most frequent confusions. The best guess counts, also for images that predict would call
-    unknown; their number is printed, too.
+    unknown. How many of the known things are called unknown is printed, too, and how many of those
+    that were never taught are called by a known name: images in --unknown, and of classes that the
+    model does not know. The AUC is how often an unknown thing is found more likely unknown than a
+    known one.
     """
-    if output is not None:
-        check_output(output, ".png", ".pdf", ".svg")
-        from newfound.cli.confusion_plot import draw  # here, so that nobody waits for its absence
+    _check_figures(output, roc)
     console = Console(quiet)
     recogniser = open_recogniser(model)
     found = find(images, label, labels, console)
-    use_extractor(recogniser, found, extractor)
-    examples = console.progress(recogniser.examples(found), len(found), "looking")
-    result = recogniser.evaluate_examples(examples)
+    strangers = [find(unknown, None, "first", console, need_labels=False)] if unknown else []
+    if roc is not None:
+        _check_roc(recogniser, found, bool(strangers))
+    use_extractor(recogniser, extractor, found, *strangers)
+    examples, *others = [
+        console.progress(recogniser.examples(each), len(each), "looking")
+        for each in (found, *strangers)
+    ]
+    result = recogniser.evaluate_examples(examples, chain(*others), unknown_above)
     if not result.n:
         tell_problems(result.unreadable, console)
         console.error("No images there to evaluate on.")
@@ -85,12 +121,55 @@ def evaluate(
         emit(json.dumps(result.to_json()))
     else:
         _print(result, console)
+        if doubt := doubts(recogniser):
+            console.info(doubt)
     tell_problems(result.unreadable, console)
+    _save_figures(result, output, roc, console)
+    raise typer.Exit(SOME_UNREADABLE if result.unreadable else DONE)
+
+
+def _check_figures(output: Path | None, roc: Path | None) -> None:
+    """End if a figure cannot be saved, or drawn: nobody waits for that."""
     if output is not None:
+        check_output(output, *FIGURES)
+        import newfound.cli.confusion_plot
+    if roc is not None:
+        check_output(roc, *FIGURES, option="--roc")
+        import newfound.cli.roc_plot  # noqa: F401
+
+
+def _save_figures(
+    result: "Evaluation", output: Path | None, roc: Path | None, console: Console
+) -> None:
+    if output is not None:
+        from newfound.cli.confusion_plot import draw
+
         with name_in_errors(output):
             draw(result.pairs, output)
         console.info(f"Figure in {output}")
-    raise typer.Exit(SOME_UNREADABLE if result.unreadable else DONE)
+    if roc is not None and result.auc is None:
+        console.error("No ROC curve: that takes images of known things and of unknown ones.")
+        raise typer.Exit(FAILED)
+    if roc is not None:
+        from newfound.cli.roc_plot import draw_roc
+
+        with name_in_errors(roc):
+            draw_roc(result, roc)
+        console.info(f"ROC curve in {roc}")
+
+
+def _check_roc(recogniser: "Recogniser", found: "Sources", strangers: bool) -> None:
+    """End with wrong usage if there would be no curve to draw, before any work is done."""
+    problem, why = None, recogniser.cannot_tell_unknown
+    taught = [recogniser.label(each) in recogniser.counts for each in found.labels]
+    if why is not None:
+        problem = f"the model cannot tell yet what is unknown: {why}"
+    elif not any(taught):
+        problem = "there are no images of classes that were taught"
+    elif not strangers and all(taught):
+        problem = "all classes there were taught; name images of others with --unknown FOLDER"
+    if problem is not None:
+        raise typer.BadParameter(problem, param_hint="--roc")
 
 
 def _print(result: "Evaluation", console: Console) -> None:
@@ -103,8 +182,15 @@ def _print(result: "Evaluation", console: Console) -> None:
     print_table(["class", "images", "right, %"], lines, 2)
     for (label, other), n in list(result.confusions.items())[:WORTH_KNOWING]:
         console.info(f"{n} of {result.per_class_n[label]} {label} are taken for {other}")
-    if result.unknown:
-        console.info(f"{result.unknown} of {result.n} would be called unknown.")
+    for part, whole, things, verdict in (
+        (result.known_called_unknown, len(result.of_known), "known things", "unknown"),
+        (result.unknown_called_known, len(result.of_unknown), "things never taught", "known"),
+    ):
+        if whole:
+            of = f"{part} of {plural(whole, 'image')} of {things}"
+            console.info(f"{of} ({100 * part / whole:.1f} %) would be called {verdict}.")
+    if result.auc is not None:
+        console.info(f"AUC {result.auc:.3f}: how well the two are told apart, 1 being best.")
     if names := result.never_taught:
         more = len(names) - NEVER_TAUGHT_SHOWN
         listed = ", ".join(names[:NEVER_TAUGHT_SHOWN])

@@ -49,7 +49,7 @@ def features(
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
     found = find(images, label, labels, console, need_labels=has_classes)
     recogniser = Recogniser()
-    use_extractor(recogniser, found, extractor)
+    use_extractor(recogniser, extractor, found)
     problems: list[Problem] = []
     examples = console.progress(recogniser.examples(found), len(found), "looking")
     usable = [example for block in blocks(examples, problems) for example in block]

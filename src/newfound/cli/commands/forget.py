@@ -33,7 +33,7 @@ def forget(
         from newfound.recognition.lesson import forget as forget_examples
 
         recogniser = open_recogniser(model)
-        use_extractor(recogniser, found, extractor)
+        use_extractor(recogniser, extractor, found)
         examples = console.progress(recogniser.examples(found), len(found), "looking")
         forgotten, problems = forget_examples(recogniser, examples)
         if forgotten:

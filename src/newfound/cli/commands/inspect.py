@@ -21,7 +21,8 @@ def inspect(model: Model, as_json: Json = False) -> None:
     newfound inspect kitchen.newfound
     newfound inspect kitchen.newfound --json
     """
-    found = _found(open_recogniser(model), model)
+    recogniser = open_recogniser(model)
+    found, why = _found(recogniser, model), recogniser.cannot_tell_unknown
     if as_json:
         emit(json.dumps(found))
         return
@@ -30,12 +31,15 @@ def inspect(model: Model, as_json: Json = False) -> None:
         for label, count in found["classes"].items()
     ]
     print_table(["class", "images", "recoding"], lines, 2)
-    bound = found["unknown_above"]
     rows = [
         ["penalty", f"{found['penalty']:.4g}"],
         ["features", found["features"]],
         ["extractor", found["extractor_name"] or "not known"],
-        ["unknown above", "no bound" if bound is None else f"novelty {bound:.3f}"],
+        ["sharpness", f"{found['sharpness']:.4g}"],
+        [
+            "unknown above",
+            f"{found['unknown_above']:g}" if why is None else f"cannot tell yet: {why}",
+        ],
         ["remembers", plural(found["remembers"], "image")],
         ["estimator", found["estimator"]],
         ["file", size(found["bytes"])],
@@ -63,7 +67,9 @@ def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "penalty": float(getattr(model, "penalty_", None) or model.penalty),
         "recoding": dict(zip(labels, map(float, recoding), strict=True)),
         "features": model.n_features_in_,
+        "sharpness": model.calibration_.sharpness,
         "unknown_above": recogniser.unknown_above,
+        "can_tell_unknown": recogniser.cannot_tell_unknown is None,
         "remembers": len(recogniser.taught),
         "estimator": type(model).__name__,
         "parameters": model.to_state().parameters,

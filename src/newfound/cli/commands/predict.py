@@ -23,7 +23,15 @@ from newfound.cli.console import (
 )
 from newfound.cli.inputs import find, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
-from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet, check_output
+from newfound.cli.options import (
+    ExtractorName,
+    Images,
+    Json,
+    Model,
+    Quiet,
+    UnknownAbove,
+    check_output,
+)
 from newfound.common.files import write_whole
 from newfound.recognition.locking import name_in_errors
 
@@ -34,16 +42,6 @@ if TYPE_CHECKING:
     Answers = Iterable[tuple[str, Answer]]
 
 Top = Annotated[int, typer.Option(min=1, help="Print so many guesses for each image.")]
-UnknownAbove = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        max=1,
-        help="Call an image unknown above this novelty; 1 calls none unknown. By default "
-        "teaching finds the bound with examples of each class.",
-        show_default=False,
-    ),
-]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -67,7 +65,7 @@ def predict(
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
-    """Say what images show: label, score and novelty of each.
+    """Say what images show: label and score of each, and how likely it is unknown.
 
     \b
     newfound predict kitchen.newfound a.jpg b.jpg
@@ -75,18 +73,19 @@ def predict(
     newfound predict kitchen.newfound photos/ --output answers.csv
     ls new/*.jpg | newfound predict kitchen.newfound -
 
-    The score estimates the probability of the label. The novelty, from 0 to 1, says how unlike
-    everything taught an image is; above a bound the image is called unknown. With --json, every
-    image has a line with file, label (the best guess, also if unknown), score, novelty, known and
-    top. With --output, a .jsonl file holds such lines; a .csv or .tsv file begins with the names
-    of its columns. A .tsv file has no quotes, and what would end a cell is escaped.
+    The score is the probability of the label, if the image shows anything that was taught. The
+    column after it is the probability that it does not; above 0.5 the image is called unknown. With
+    --json, every image has a line with file, label (the best guess, also if unknown), score,
+    novelty (from 0 to 1, how unlike everything taught it is), unknown, known and top. With
+    --output, a .jsonl file holds such lines; a .csv or .tsv file begins with the names of its
+    columns. A .tsv file has no quotes, and what would end a cell is escaped.
     """
     if output is not None:
         check_output(output, ".csv", ".tsv", ".jsonl")
     console = Console(quiet)
     recogniser = open_recogniser(model)
     found = find(images, None, "first", console, need_labels=False)
-    use_extractor(recogniser, found, extractor)
+    use_extractor(recogniser, extractor, found)
     problems: list[Problem] = []
     examples = console.progress(recogniser.examples(found), len(found), "looking")
     # An image is worth an answer of its own: whoever waits for it has it at once.
@@ -107,7 +106,7 @@ def _print(answers: "Answers", as_json: bool) -> None:
             emit(_json(file, answer))
     elif is_terminal(sys.stdout):
         lines = (line for file, answer in answers for line in _lines(file, answer))
-        print_table(["file", "label", "score", "novelty"], lines, 2)
+        print_table(["file", "label", "score", "unknown"], lines, 2)
     else:
         for file, answer in answers:
             emit("\t".join(map(printable, _cells(file, answer))))
@@ -122,7 +121,7 @@ def _lines(file: str, answer: "Answer") -> Iterator[list[str]]:
     """Yield what a table says: an answer, and further guesses below it."""
     label = quoted(answer.label, (UNKNOWN,))
     verdict = label if answer.known else f"{UNKNOWN} ({label}?)"
-    yield [file, verdict, f"{answer.score:.2f}", f"{answer.novelty:.3f}"]
+    yield [file, verdict, f"{answer.score:.2f}", f"{answer.unknown:.2f}"]
     for other, score in answer.top[1:]:
         yield ["", quoted(other, (UNKNOWN,)), f"{score:.2f}", ""]
 
@@ -148,7 +147,7 @@ def _write(path: Path, answers: "Answers", top: int, console: Console) -> None:
 
     if suffix != ".jsonl":
         more = [name for n in range(2, top + 1) for name in (f"label_{n}", f"score_{n}")]
-        write_row(["file", "label", "known", "score", "novelty", *more])
+        write_row(["file", "label", "known", "score", "unknown", "novelty", *more])
     for file, answer in answers:
         count += 1
         if suffix == ".jsonl":
@@ -156,7 +155,8 @@ def _write(path: Path, answers: "Answers", top: int, console: Console) -> None:
             continue
         others = [value for guess in answer.top[1:] for value in guess]
         known = "yes" if answer.known else "no"
-        write_row([file, answer.label, known, answer.score, answer.novelty, *others])
+        numbers = [answer.score, answer.unknown, answer.novelty]
+        write_row([file, answer.label, known, *numbers, *others])
     with name_in_errors(path):
         # Names of files are bytes, and not always text.
         write_whole(path, text.getvalue().encode(errors="surrogateescape"))

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import DONE, INTERRUPTED, SOME_UNREADABLE, Console, plural, summary
+from newfound.cli.console import (
+    DONE,
+    INTERRUPTED,
+    SOME_UNREADABLE,
+    Console,
+    doubts,
+    plural,
+    summary,
+)
 from newfound.cli.inputs import find, tell_problems, use_extractor
 from newfound.cli.models import locked
 from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, Wait
@@ -72,7 +80,7 @@ def teach(
             recogniser = Recogniser(model, lean=lean)
         if lean and recogniser.is_taught and not recogniser.is_lean:
             console.info(f"{model} exists already and is not lean; --lean is for new models.")
-        use_extractor(recogniser, found, extractor)
+        use_extractor(recogniser, extractor, found)
         lesson = Lesson(recogniser, again, change.save, save_every)
         code = _teach(lesson, found, change, console)
     raise typer.Exit(code)
@@ -102,8 +110,8 @@ def _teach(lesson: "Lesson", found: "Sources", change: Change, console: Console)
     tell_problems(lesson.problems, console)
     if recogniser.is_taught:
         console.info(f"{change.named} knows {summary(recogniser)}.")
-        if recogniser.unknown_above is None:
-            console.info("Nothing is called unknown yet: that takes more images.")
+        if doubt := doubts(recogniser):
+            console.info(doubt)
     return SOME_UNREADABLE if lesson.problems else DONE
 
 
