@@ -56,6 +56,28 @@ def recode_each(masses: Any, recodings: Any) -> NDArray[np.float64]:
     return np.array([common * (masses[largest] / mass) ** power for mass, power in pairs])
 
 
+def cosines(
+    X: NDArray[Any],
+    targets: NDArray[Any],
+    penalty: float,
+    fit_intercept: bool,
+    rows: NDArray[Any],
+    sample_weight: NDArray[Any] | None = None,
+) -> tuple[Any, Any]:
+    """Angles between rows and sums of classes, whitened by a root of A^-1; and the leverage."""
+    weights = np.ones(len(X)) if sample_weight is None else sample_weight
+    mean = np.average(X, axis=0, weights=weights) * fit_intercept
+    Z = np.asarray(X - mean, dtype=np.float64)
+    values, vectors = np.linalg.eigh((Z.T * weights) @ Z + penalty * np.eye(X.shape[1]))
+    whiten = vectors / np.sqrt(values)
+    white, classes = (rows - mean) @ whiten, (targets.T * weights) @ Z @ whiten
+    lengths = np.linalg.norm(white, axis=1)
+    sizes = np.linalg.norm(classes, axis=1)
+    sizes = np.where(sizes < 1e-6 * len(X), np.inf, sizes)  # a class where all rows are on average
+    angles = white @ classes.T / (lengths[:, None] * sizes)
+    return angles, lengths**2 + fit_intercept / weights.sum()
+
+
 def leverage(X: NDArray[Any], penalty: float, fit_intercept: bool, rows: NDArray[Any]) -> Any:
     """x'A^-1 x by inverting the whole system, the unpenalised intercept included."""
     ones = np.ones if fit_intercept else np.zeros

@@ -305,7 +305,13 @@ def check_asking_changes_nothing(model: Any, X: Any = None, y: Any = None) -> No
         silent.partial_fit(X[part], y[part])
         asked.partial_fit(X[part], y[part])
         before = _saved(asked)
-        for question in ("predict", "decision_function", "predict_proba", "novelty"):
+        for question in (
+            "predict",
+            "decision_function",
+            "predict_proba",
+            "novelty",
+            "unknown_proba",
+        ):
             getattr(asked, question)(X)
         repr(asked), asked.coef_, asked.intercept_, asked.class_count_
         assert _saved(asked) == before, "asking changed what is saved"
@@ -722,6 +728,8 @@ def _assert_in_order(model: Any, X: Any, y: Any) -> None:
     assert (chosen == proba.max(axis=1)).all(), "the best class is not the most probable"
     novelty = model.novelty(X)
     assert ((novelty >= 0) & (novelty < 1)).all(), "novelty leaves [0, 1)"
+    unknown = model.unknown_proba(X)
+    assert ((unknown >= 0) & (unknown <= 1)).all(), "the unknown leaves [0, 1]"
     decision = scores[:, 1] - scores[:, 0] if len(labels) == 2 else scores
     assert (model.decision_function(X) == decision).all(), "decides by something else than scores"
 

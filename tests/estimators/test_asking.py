@@ -30,6 +30,8 @@ VARIANTS: list[Any] = [
 QUESTIONS: dict[str, Any] = {
     "predict": lambda model: model.predict(X[:3]),
     "novelty": lambda model: model.novelty(X[:3]),
+    "unknown_proba": lambda model: model.unknown_proba(X[:3]),
+    "predict_proba": lambda model: model.predict_proba(X[:3]),
     "coef_": lambda model: model.coef_,
     "penalty_": lambda model: getattr(model, "penalty_", None),
     "validation_scores_": lambda model: getattr(model, "validation_scores_", None),
@@ -63,8 +65,9 @@ def test_what_was_asked_before_changes_no_answer(model: Any, questions: dict[int
         np.testing.assert_array_equal(asked.recoding_, silent.recoding_)
     found, expected = (each.decision_function(X[ROWS:]) for each in (asked, silent))
     np.testing.assert_allclose(found, expected, atol=1e-9)
-    found, expected = (each.novelty(X[ROWS:]) for each in (asked, silent))
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    for question in ("novelty", "unknown_proba", "predict_proba"):
+        found, expected = (getattr(each, question)(X[ROWS:]) for each in (asked, silent))
+        np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
 def test_a_merged_model_chooses_the_same_whenever_it_is_asked_first() -> None:

@@ -142,6 +142,26 @@ class Lessons(RuleBasedStateMachine):
         expected = self.expected()
         limit = 1e-7 if self.dtype is np.float64 else 1e-3
         np.testing.assert_allclose(self.model.scores(QUESTIONS), expected, rtol=limit, atol=limit)
+        self.the_unknown_is_told_by_the_list()
+
+    def the_unknown_is_told_by_the_list(self) -> None:
+        X, y = self.rows_and_labels(self.taught)
+        labels, calibration = self.model.sums_.labels, self.model.calibration_
+        weights = oracles.balanced_weights(y) if self.start.class_weight == "balanced" else None
+        targets, penalty = oracles.one_hot(y, labels), self.model.penalty
+        angles, leverage = oracles.cosines(X, targets, penalty, True, QUESTIONS, weights)
+        expected = calibration.unknown(angles, leverage, labels)
+        limit = 1e-5 if self.dtype is np.float64 else 0.05
+        np.testing.assert_allclose(self.model.unknown_proba(QUESTIONS), expected, atol=limit)
+        if not isinstance(self.model, IncrementalRidgeClassifierCV):
+            twin = self.fresh().fit(X, y).calibration_
+            assert (twin.bound is None) == (calibration.bound is None)
+            if twin.bound is not None:
+                np.testing.assert_allclose(
+                    calibration.unknown(angles, leverage, labels),
+                    twin.unknown(angles, leverage, labels),
+                    atol=limit,
+                )
 
     def witnesses_are_some_of_the_list(self) -> None:
         rows, of = self.model.witnesses_
@@ -157,6 +177,12 @@ class Lessons(RuleBasedStateMachine):
             twin = reloaded(self.model.reconsider()).reconsider()
             assert twin.penalty_ == self.model.penalty_
             np.testing.assert_allclose(twin.recoding_, self.model.recoding_)
+            for ask in ("unknown_proba", "predict_proba"):
+                np.testing.assert_allclose(
+                    getattr(twin, ask)(QUESTIONS),
+                    getattr(self.model, ask)(QUESTIONS),
+                    atol=1e-5 if self.dtype is np.float64 else 1e-3,
+                )
 
     def expected(self) -> NDArray[np.float64]:
         """Scores of the questions from the list; classes sorted."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from newfound.heads.unknown import (
     CARE,
@@ -21,20 +20,6 @@ from newfound.heads.unknown import (
 )
 from tests import oracles
 
-Floats = NDArray[np.float64]
-
-
-def by_geometry(X: Floats, y: Any, Q: Floats, penalty: float, intercept: bool) -> Floats:
-    """Angles between rows and sums of classes, whitened by a root of A^-1, the long way."""
-    mean = X.mean(axis=0) * intercept
-    Z, T = X - mean, int(y.max()) + 1
-    values, vectors = np.linalg.eigh(Z.T @ Z + penalty * np.eye(X.shape[1]))
-    whiten = vectors / np.sqrt(values)
-    rows = (Q - mean) @ whiten
-    classes = np.array([Z[y == t].sum(axis=0) for t in range(T)]) @ whiten
-    lengths = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(classes, axis=1)
-    return np.asarray(rows @ classes.T / lengths)
-
 
 @pytest.mark.parametrize("intercept", [True, False])
 @given(st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
@@ -42,16 +27,15 @@ def test_cosines_are_those_of_whitened_vectors(intercept: bool, seed: int, penal
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(3), [2, 5, 9])
     X, Q = rng.normal(size=(len(y), 4)) + 3 * np.eye(3, 4)[y], rng.normal(size=(6, 4))
-    W, b = oracles.ridge(X, oracles.one_hot(y, np.arange(3)), penalty, intercept)
-    Z = X - X.mean(axis=0) * intercept
-    A = Z.T @ Z + penalty * np.eye(4)
-    D = Q - X.mean(axis=0) * intercept
-    leverage = np.einsum("ij,ij->i", D, np.linalg.solve(A, D.T).T) + intercept / len(y)
-    masses = np.bincount(y).astype(np.float64)
+    targets = oracles.one_hot(y, np.arange(3))
+    W, b = oracles.ridge(X, targets, penalty, intercept)
+    leverage = oracles.leverage(X, penalty, intercept, Q)
     norms = np.array([(X[y == t] @ W + b)[:, t].sum() for t in range(3)])
-    found = cosines(Q @ W + b, leverage, norms, masses, float(len(y)) if intercept else None)
-    expected = by_geometry(X, y, Q, penalty, intercept)
+    total = float(len(y)) if intercept else None
+    found = cosines(Q @ W + b, leverage, norms, targets.sum(axis=0), total)
+    expected, squares = oracles.cosines(X, targets, penalty, intercept, Q)
     np.testing.assert_allclose(found, expected, atol=1e-7)
+    np.testing.assert_allclose(leverage, squares, rtol=1e-9)
 
 
 def test_a_row_where_all_are_on_average_is_like_no_class_and_neither_is_a_class_there() -> None:

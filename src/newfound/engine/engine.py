@@ -13,6 +13,7 @@ from newfound.common.pieces import at_once
 from newfound.common.threads import alone, one_thread
 from newfound.heads.probabilities import USUAL_SHARPNESS
 from newfound.heads.recoding import recoding_factors
+from newfound.heads.unknown import cosines, recalled
 from newfound.selection.calibration import Calibration, calibrated_by_sums
 from newfound.selection.findings import Findings, calibrated
 from newfound.selection.panel import Panel
@@ -23,6 +24,9 @@ from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.rounding import rounding_left_by
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.sums.sums import Sums
+
+# Probability of being unknown beyond which examples are looked at, of so many classes.
+DOUBTFUL, LIKELIEST = 0.5, 3
 
 
 class Engine:
@@ -163,6 +167,38 @@ class Engine:
         own = np.einsum("ij,ij->j", sums.cross, solver.weights) * share
         norms: Floats = own + masses * solver.intercept
         return norms
+
+    @one_thread
+    def unknown(self, X: Rows, scores: Floats, leverage: Floats) -> Floats:
+        """Return how probable it is that rows are of no class that was taught, shape (m,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, d)
+        scores : ndarray of shape (m, T)
+            Theirs, not recoded.
+        leverage : ndarray of shape (m,)
+            Theirs.
+        """
+        sums, masses = self.sums, self.solver.masses
+        total = float(masses.sum()) if self.solver.fit_intercept else None
+        found = cosines(scores, leverage, self.norms, masses, total)
+        unknown = self.calibration.unknown(found, leverage, sums.labels)
+        doubtful = np.flatnonzero(unknown > DOUBTFUL)
+        if self.selector is None or not len(doubtful):
+            return unknown
+        # Who says so looks at examples, of the classes that are likeliest.
+        best = np.argsort(-found[doubtful], axis=1)[:, :LIKELIEST]
+        rows = np.asarray(X[doubtful], dtype=np.float64)
+        examples = self.selector.witnesses.nearest(rows, sums.labels[best])
+        mean = sums.cross @ (masses / np.maximum(sums.counts, 1)) / masses.sum()
+        mean, share = (mean, 1 / masses.sum()) if total is not None else (0 * mean, 0.0)
+        there = ~np.isnan(examples[:, 0])
+        apart = self.solver.leverage(rows[there] - examples[there] + mean) - share
+        squares = np.maximum(leverage[doubtful][there] - share, np.finfo(float).tiny)
+        distance = np.sqrt(np.maximum(apart, 0.0) / squares)
+        unknown[doubtful[there]] = recalled(unknown[doubtful[there]], distance)
+        return unknown
 
     @property
     def factors(self) -> Floats:

@@ -17,7 +17,6 @@ from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.engine.engine import Engine
 from newfound.heads.probabilities import softmax
-from newfound.heads.unknown import cosines
 from newfound.selection.calibration import Calibration
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
@@ -504,8 +503,9 @@ class Learner(Locked):
         Rows that look like some class have a large score, for their leverage. How large it has to
         be, the model finds out from its witnesses: each is asked of the model without it, as
         something known, and of the model without its class, as something unknown
-        (docs/unknown.md). That is renewed together with the choice of parameters. Where parameters
-        are fixed there are no witnesses, and rows as the sums know them on average are asked.
+        (docs/unknown.md). That is renewed together with the choice of parameters. What is nearly a
+        witness is known, whatever its class is like. Where parameters are fixed there are no
+        witnesses, and rows as the sums know them on average are asked.
 
         Parameters
         ----------
@@ -1017,33 +1017,26 @@ class Learner(Locked):
         with self.lock:
             sums, rows = self._taught(), self._rows(X, reset=False)
             engine = self._ready()
-            solver, factors = engine.solver, engine.factors
+            solver, factors, sharpness = engine.solver, engine.factors, engine.sharpness
             weights, intercept = solver.weights, solver.intercept
             counts, dtype = sums.counts, sums.dtype
             labels, order = sums.sorted_classes
-            sharpness = engine.sharpness
-            if look:
-                calibration = engine.calibration
-                leverage, norms, masses = solver.leverage(rows), engine.norms, solver.masses
+            leverage = unknown = None
             if len(rows) == 1:
                 products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
-            elif len(rows) <= FEW_ROWS:
+            elif len(rows) <= FEW_ROWS or look:
                 products = rows_times(rows, weights)
             else:  # long enough for others to wait, so on a copy, for weights change in place
                 weights = weights.copy(order="K")
-        if len(rows) > FEW_ROWS:
+            if look:
+                leverage = solver.leverage(rows)
+                unknown = engine.unknown(rows, products + intercept, leverage)
+        if len(rows) > FEW_ROWS and not look:
             products = rows_times(rows, weights)
-        raw = products + intercept
-        scores: Floats = raw * factors
+        scores: Floats = (products + intercept) * factors
         if not counts.all():
             scores[:, counts == 0] = -np.inf
-        answered = Answered(labels, scores[:, order], sharpness, dtype)
-        if not look:
-            return answered
-        total = float(masses.sum()) if solver.fit_intercept else None
-        found = cosines(raw, leverage, norms, masses, total)
-        unknown = calibration.unknown(found, leverage, sums.labels)
-        return answered._replace(leverage=leverage, unknown=unknown)
+        return Answered(labels, scores[:, order], sharpness, dtype, leverage, unknown)
 
     def _common_names(self, theirs: Lessons) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""

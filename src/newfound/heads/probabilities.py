@@ -79,6 +79,7 @@ def sharpness_of(scores: Floats, truth: Index) -> float:
         step = -slope / curvature if curvature > 0 else -np.sign(slope) * width
         step = float(np.clip(step, -width, width))
         if abs(step) < ENOUGH:
+            at += step
             break
         # Where Newton's step leads out of the bracket, halve that.
         low, high = (at, high) if slope < 0 else (low, at)

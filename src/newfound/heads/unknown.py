@@ -27,6 +27,8 @@ USUAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
 # What is usual in all classes counts in each as so many of its rows, and a class has at least
 # half of it.
 USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
+# Strangers are hardly ever nearer to any example than this share of their distance to the mean.
+STRANGERS = 0.4
 # Likeness nearer to each other than this cannot be told apart.
 SMALLEST_GAP = 0.05
 # The bound is so many times as many spreads from known rows as from unknown ones. That known things
@@ -147,6 +149,26 @@ def usual_of(
     each = sums / (np.bincount(index, numbers, len(labels)) + USUAL_WEIGHT)
     each = np.maximum(each, LEAST_OF_USUAL * of_all)
     return Usual(of_all, dict(zip(labels.tolist(), each.tolist(), strict=True)))
+
+
+def recalled(unknown: Floats, distance: Floats) -> Floats:
+    """Return probabilities that rows are unknown, now that the nearest example of each is known.
+
+    What is nearly an example that was taught is known, however little it looks like its class.
+
+    Parameters
+    ----------
+    unknown : ndarray of shape (m,)
+    distance : ndarray of shape (m,)
+        To the example, as a share of the distance to the mean of all rows, in the metric of the
+        model.
+
+    Examples
+    --------
+    >>> recalled(np.array([1.0, 1.0]), np.array([0.0, 0.9]))
+    array([0., 1.])
+    """
+    return np.asarray(unknown * np.minimum(1.0, distance / STRANGERS))
 
 
 class Bound(NamedTuple):

@@ -43,9 +43,21 @@ class Calibration(NamedTuple):
         found = self.usual.likeness(discounted(cosines, leverage), labels)
         return self.bound.unknown(found.max(axis=1))
 
+    def rounded(self) -> "Calibration":
+        """Return it without digits that tell how rows were added up, and where in memory."""
+        if self.usual is None or self.bound is None:
+            return self._replace(sharpness=_round(self.sharpness))
+        of_class = {label: _round(each) for label, each in self.usual.of_class.items()}
+        usual = Usual(_round(self.usual.of_all), of_class)
+        return Calibration(_round(self.sharpness), usual, Bound(*map(_round, self.bound)))
+
     def renamed(self, old: Any, new: Any) -> "Calibration":
         """Return it once class `old` is called `new`."""
         return self._replace(usual=self.usual and self.usual.renamed(old, new))
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.6g}")
 
 
 def calibrate(panel: Panel, basis: Basis, recoding: Floats) -> Stages[Calibration]:
@@ -73,7 +85,7 @@ def calibrate(panel: Panel, basis: Basis, recoding: Floats) -> Stages[Calibratio
 
     C, V = len(group.masses), len(of_class)
     yield [Task(4000.0 * C * V, sharpen), Task(4000.0 * C * V, tell_the_unknown)]
-    return Calibration(**found)
+    return Calibration(**found).rounded()
 
 
 def calibrated_by_sums(solver: Solver) -> Calibration:
@@ -104,7 +116,7 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
     basis = Basis(products, products[places], squares[chosen][places] + within)
     numbers = counts[chosen][places].astype(np.float64)
     usual, bound = _told_apart(basis, group, places, labels[chosen], numbers)
-    return Calibration(usual=usual, bound=bound)
+    return Calibration(usual=usual, bound=bound).rounded()
 
 
 def _told_apart(

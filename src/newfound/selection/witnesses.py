@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.arrays import Index, Labels, Rows
+from newfound.common.arrays import Floats, Index, Labels, Rows
 
 # Odd constants of the mixing function of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -68,6 +68,29 @@ class Witnesses:
         index = np.repeat(np.arange(len(labels)), [len(part) for part in parts])
         rows = [row for part in parts for row in part]
         return (np.array(rows) if rows else np.zeros((0, width))), index
+
+    def nearest(self, X: Rows, labels: Labels) -> Floats:
+        """Return the witness nearest to each row of `X` (m, d), of one of its own `labels` (m, k).
+
+        NaN, where there are none.
+
+        >>> witnesses = Witnesses(seed=0).after(np.array([[0.0], [4.0]]), np.array(["a", "b"]), 9)
+        >>> witnesses.nearest(np.array([[3.0], [3.0]]), np.array([["a", "b"], ["a", "a"]]))
+        array([[4.],
+               [0.]])
+        """
+        found, least = np.full(X.shape, np.nan), np.full(len(X), np.inf)
+        for label in np.unique(labels).tolist():
+            rows = self.samples.get(label, Sample()).rows
+            if not rows:
+                continue
+            held = np.array(rows, dtype=np.float64)
+            for i in np.flatnonzero((labels == label).any(axis=1)):
+                squares = np.square(held - X[i]).sum(axis=1)
+                best = int(squares.argmin())
+                if squares[best] < least[i]:
+                    least[i], found[i] = squares[best], held[best]
+        return found
 
     def after(self, X: Rows, labels: Labels, cap: int) -> "Witnesses":
         """Return the witnesses once rows `X` (m, d) with these labels (m,) have come."""
