@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -19,10 +20,12 @@ from benchmarks.choosing import root
 from benchmarks.common import Measurement, rows, show_parts
 from benchmarks.streams import washington
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.common.extras import imported_from
 from newfound.datasets.rgbd import Frames
 from newfound.selection import calibration, findings
 
 TITLE = "Telling what was never taught"
+FIGURE = Path(__file__).parent.parent / "docs" / "unknown.png"
 DRAWS = 5
 # Views asked of each category or object.
 ASKED = 60
@@ -307,7 +310,57 @@ def _nobody(*_: Any) -> Any:
     yield
 
 
+def figure() -> Iterator[Measurement]:
+    """Draw how known things, new ones and strangers are told apart: the figure of the docs."""
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+
+    for name, frames in _features():
+        if name:
+            continue
+        drawing = Figure(figsize=(9.6, 3.8), layout="constrained")
+        left, right = drawing.subplots(1, 2)
+        case = categories(frames, 0, 20)
+        model = IncrementalRidgeClassifierCV().fit(case.X, case.y)
+        for peer, score in peers(case, model).items():
+            strange, new = np.sort(score(case.strange)), score(case.new)
+            bounds = np.sort(np.concatenate([strange, new]))[::-1]
+            mistaken = [100 * np.mean(new >= bound) for bound in bounds]
+            told = [100 * np.mean(strange >= bound) for bound in bounds]
+            ours = peer == "unknown_proba"
+            left.plot(mistaken, told, "k" if ours else "", lw=2 if ours else 1, label=peer)
+        left.set(
+            xlabel="new objects of known categories called unknown, %",
+            ylabel="unknown categories called unknown, %",
+        )
+        left.legend(fontsize=8, loc="lower right", frameon=False)
+        for of, rows_of, colour in (
+            ("new views of taught objects", case.near, "tab:blue"),
+            ("new objects of taught categories", case.new, "tab:orange"),
+            ("categories never taught", case.strange, "tab:red"),
+        ):
+            found = model.unknown_proba(rows_of)
+            weights = np.full(len(found), 100 / len(found))
+            right.hist(
+                found,
+                np.linspace(0, 1, 26),
+                weights=weights,
+                histtype="step",
+                color=colour,
+                label=of,
+                lw=1.5,
+            )
+        right.axvline(0.5, color="0.6", lw=1, ls=":")
+        right.set(xlabel="unknown_proba", ylabel="of the views, %", yscale="log")
+        right.legend(fontsize=8, frameon=False)
+        for axis in (left, right):
+            axis.spines[["top", "right"]].set_visible(False)
+        drawing.savefig(FIGURE, dpi=110)
+    yield from ()
+
+
 PARTS = {
+    "figure": figure,
     "ranking": ranking,
     "bound": at_the_bound,
     "probabilities": probabilities,
