@@ -20,6 +20,7 @@ from benchmarks import (
     single,
     solvers,
     step,
+    unknown,
 )
 from benchmarks.common import Measurement
 from newfound.common.extras import imported_from
@@ -43,6 +44,7 @@ QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
         peers,
         solvers,
         choosing,
+        unknown,
         roots,
     )
 }

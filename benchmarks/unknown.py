@@ -131,11 +131,12 @@ def _mahalanobis(deviations: Floats, means: Floats) -> Score:
 
 
 def _openmax(model: IncrementalRidgeClassifierCV, X: Floats, y: NDArray[Any]) -> Score:
-    """Bendale and Boult, CVPR 2016, on the scores as activations; tails of 20, ten top classes.
+    """Bendale and Boult, CVPR 2016, on the scores as activations, ten top classes.
 
-    Distances are Euclidean, to the mean activation of rows that are classified rightly. Scores of
-    rows that were learned are nearly one-hot here, so activations are those of five folds, each
-    left out; and softmax takes the sharpness of the model, for scores are no logits.
+    Distances are Euclidean, to the mean activation of rows that are classified rightly. The tail is
+    a tenth of the rows: their 20 would be all of them here, and do far worse. Scores of rows that
+    were learned are nearly one-hot here, so activations are those of five folds, each left out;
+    and softmax takes the sharpness of the model, for scores are no logits.
     """
     labels, activations = model.classes_, np.zeros((len(y), len(model.classes_)))
     fold = IncrementalRidgeClassifier(penalty=model.penalty_)
@@ -148,7 +149,7 @@ def _openmax(model: IncrementalRidgeClassifierCV, X: Floats, y: NDArray[Any]) ->
         own = activations[(y == label) & right]
         own = own if len(own) else activations[y == label]
         mean = own.mean(axis=0)
-        distances = np.sort(np.linalg.norm(own - mean, axis=1))[-20:]
+        distances = np.sort(np.linalg.norm(own - mean, axis=1))[-max(2, len(own) // 10) :]
         start = distances[0] - 1e-9
         shape, _, scale = weibull_min.fit(distances - start, floc=0)
         means.append(mean)

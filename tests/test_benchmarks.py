@@ -110,3 +110,36 @@ def test_workers_measure_what_they_are_asked_for_and_begin_anew() -> None:
         for _ in range(2):
             assert one.ask("anew") == []
             assert all(seconds > 0 for seconds in one.ask(5))
+
+
+def test_peers_of_the_unknown_are_judged_as_scikit_learn_judges() -> None:
+    from benchmarks import unknown
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(0)
+    strange, known = rng.integers(0, 9, 40).astype(float), rng.integers(0, 6, 70).astype(float)
+    truth = np.repeat([1, 0], [40, 70])
+    expected = 100 * roc_auc_score(truth, np.concatenate([strange, known]))
+    assert unknown.auc(strange, known) == pytest.approx(expected)
+
+
+def test_the_calibration_error_is_what_confidence_and_accuracy_differ_by() -> None:
+    from benchmarks import unknown
+
+    sure = np.array([[0.9, 0.1]] * 10)
+    assert unknown.ece(sure, np.repeat([0, 1], [9, 1])) == pytest.approx(0.0, abs=1e-9)
+    assert unknown.ece(sure, np.repeat([0, 1], [5, 5])) == pytest.approx(40.0)
+
+
+def test_every_way_to_tell_strangers_does_so_where_it_is_easy() -> None:
+    from benchmarks import unknown
+
+    rng = np.random.default_rng(0)
+    centres = 5 * rng.normal(size=(9, 30))
+    y = np.repeat(np.arange(5), 25)
+    X, near = (centres[y] + rng.normal(size=(len(y), 30)) for _ in range(2))
+    strange = centres[5:].repeat(10, axis=0) + rng.normal(size=(40, 30))
+    case = unknown.Case(X, y, near, y, near, y, strange)
+    model = IncrementalRidgeClassifierCV().fit(X, y)
+    for name, score in unknown.peers(case, model).items():
+        assert unknown.auc(score(strange), score(near)) > 90, name

@@ -201,15 +201,14 @@ def test_teaching_tells_what_it_takes_to_tell_what_is_unknown(tmp_path: Path) ->
         assert f"sharpness\t{found['sharpness']:.4g}\n" in newfound("inspect", model).out
 
 
-def test_a_model_with_fixed_parameters_says_why_it_calls_nothing_unknown(tmp_path: Path) -> None:
-    rows = write_rows(tmp_path / "v.npz", ["a", "b"] * 5)
-    IncrementalRidgeClassifier().fit(rows, ["a", "b"] * 5).save(tmp_path / "m")
-    said = newfound("teach", tmp_path / "m", tmp_path / "v.npz").err
-    assert "that takes a model that chooses its penalty and recoding itself" in said
-    far = tmp_path / "far.npz"
-    np.savez(far, vectors=100 * np.ones((1, 6)))
-    answer = json.loads(newfound("predict", tmp_path / "m", far, "--json").out)
-    assert (answer["unknown"], answer["known"]) == (0.0, True)
+def test_a_model_with_fixed_parameters_calls_things_unknown_too(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(20, 6)) + 4 * np.eye(6)[[0, 1] * 10], ["a", "b"] * 10
+    IncrementalRidgeClassifier().fit(rows, labels).save(tmp_path / "m")
+    asked = tmp_path / "asked.npz"
+    np.savez(asked, vectors=np.concatenate([4 * np.eye(6)[:1], -100 * np.ones((1, 6))]))
+    said = newfound("predict", tmp_path / "m", asked, "--json").out.splitlines()
+    assert [json.loads(line)["known"] for line in said] == [True, False]
 
 
 def test_the_bound_of_a_model_is_used_unless_another_is_given(model: Path) -> None:

@@ -152,7 +152,11 @@ class Lessons(RuleBasedStateMachine):
         angles, leverage = oracles.cosines(X, targets, penalty, True, QUESTIONS, weights)
         expected = calibration.unknown(angles, leverage, labels)
         limit = 1e-5 if self.dtype is np.float64 else 0.05
-        np.testing.assert_allclose(self.model.unknown_proba(QUESTIONS), expected, atol=limit)
+        found = self.model.unknown_proba(QUESTIONS)
+        # What would be unknown is known after all where an example is near.
+        doubtful = expected > 0.5 - limit
+        np.testing.assert_allclose(found[~doubtful], expected[~doubtful], atol=limit)
+        assert (found <= expected + limit).all()
         if not isinstance(self.model, IncrementalRidgeClassifierCV):
             twin = self.fresh().fit(X, y).calibration_
             assert (twin.bound is None) == (calibration.bound is None)

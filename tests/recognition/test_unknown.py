@@ -86,9 +86,9 @@ def test_who_cannot_tell_yet_calls_nothing_unknown_whatever_the_bound() -> None:
         far = recogniser.look_at_vectors([1e3 * np.ones(WIDTH)], unknown_above=0)[0]
         assert (far.unknown, far.known) == (0.0, True)
     assert taught(2).cannot_tell_unknown is None
-    fixed = IncrementalRidgeClassifier().fit(views(0, 4), ["a", "b"] * 2)
-    said = Recogniser(extractor=None, model=fixed).cannot_tell_unknown
-    assert said == "that takes a model that chooses its penalty and recoding itself"
+    alike = IncrementalRidgeClassifier().fit(np.ones((4, WIDTH)), ["a", "b"] * 2)
+    said = Recogniser(extractor=None, model=alike).cannot_tell_unknown
+    assert said == "what was taught so far does not tell known things from unknown ones"
 
 
 @pytest.mark.parametrize("bound", [-0.1, 1.1, np.nan, np.inf, None, "0.5", [0.5]])

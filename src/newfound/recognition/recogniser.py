@@ -210,8 +210,6 @@ class Recogniser:
         with self.lock:
             if self.is_taught and self._learner.calibration_.bound is not None:
                 return None
-            if self.is_taught and not len(self._learner.witnesses_[0]):
-                return "that takes a model that chooses its penalty and recoding itself"
             if sum(count > 1 for count in self.counts.values()) < 2:
                 return "that takes two classes with two images each"
             return "what was taught so far does not tell known things from unknown ones"
