@@ -87,9 +87,9 @@ def discounted(cosines: Floats, leverage: Floats) -> Floats:
     array([[0.5, 0.1],
            [0. , 0. ]])
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         found: Floats = cosines / np.sqrt(1 + leverage)[:, None]
-    return found
+    return np.nan_to_num(found, nan=0.0)  # what rounding has made of a leverage may be anything
 
 
 class Usual(NamedTuple):

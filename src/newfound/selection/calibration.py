@@ -95,9 +95,9 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
     the sharpness of probabilities is.
     """
     sums, taught = solver.sums, np.flatnonzero(solver.sums.counts)
+    taught = taught[np.argsort(sums.labels[taught], kind="stable")]
     counts, masses, labels = sums.counts[taught], solver.masses[taught], sums.labels[taught]
-    chosen = np.random.default_rng(sums.total).permutation(len(taught))[:MOST_CLASSES]
-    chosen = chosen[np.argsort(labels[chosen], kind="stable")]
+    chosen = np.sort(np.random.default_rng(sums.total).permutation(len(taught))[:MOST_CLASSES])
     places = np.flatnonzero(counts[chosen] > 1)
     if len(places) < 2:
         return Calibration()
