@@ -21,15 +21,15 @@ Floats = NDArray[np.float64]
 WIDTH = 7
 
 
-def rows(counts: list[int], seed: int = 0) -> tuple[Floats, Any]:
-    rng = np.random.default_rng(seed)
+def rows(counts: list[int], width: int = WIDTH) -> tuple[Floats, Any]:
+    rng = np.random.default_rng(0)
     y = rng.permutation(np.repeat(np.arange(len(counts)), counts))
-    centres = 1.5 * rng.normal(size=(len(counts), WIDTH))
-    return centres[y] + rng.normal(size=(len(y), WIDTH)) + 1, y
+    centres = 1.5 * rng.normal(size=(len(counts), width))
+    return centres[y] + rng.normal(size=(len(y), width)) + 1, y
 
 
 def taught(X: Floats, y: Any, settings: Any) -> Engine:
-    engine = Engine.blank(WIDTH, settings)
+    engine = Engine.blank(X.shape[1], settings)
     engine.fit(X, *engine.sums.locate(y))
     return engine
 
@@ -109,7 +109,7 @@ def test_what_sums_know_of_rows_is_what_these_are_on_average() -> None:
 @pytest.mark.parametrize("counts", [[9, 5, 12, 1], [2] * 70 + [3] * 60], ids=len)
 def test_what_sums_know_does_not_depend_on_the_order_of_classes(counts: list[int]) -> None:
     """Nor on which of many classes came first, of which some are asked."""
-    X, y = rows(counts)
+    X, y = rows(counts, width=99)
     shuffled = np.random.default_rng(1).permutation(len(y))
     expected = calibrated_by_sums(taught(X, y, Settings(3.0, 0.7, None, True)).solver)
     engine = taught(X[shuffled], y[shuffled], Settings(3.0, 0.7, None, True))
