@@ -468,7 +468,7 @@ class Learner(Locked):
         scores, and nothing that was taught is impossible. Where parameters are chosen, the
         sharpness is the one under which witnesses, each left out of the model, are most probably
         of their own class (docs/unknown.md). Where they are fixed there are no witnesses, and it is
-        one that is usually about right: 15.
+        one that is usually about right: 12.
 
         Parameters
         ----------
@@ -493,7 +493,7 @@ class Learner(Locked):
         >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]] * 50, ["cup", "mug"] * 50)
         >>> model.predict_proba([[0.5], [0.6]]).round(2)
         array([[0.5 , 0.5 ],
-               [0.05, 0.95]])
+               [0.09, 0.91]])
         """
         return self._answered(X).probabilities
 

@@ -7,7 +7,7 @@ from newfound.common.arrays import Floats, Index
 
 # Ridge scores of rows that were not learned are worth about this sharpness, on data of many kinds
 # (docs/unknown.md). It is used where nobody can say better, and weighs as much as a few rows do.
-USUAL_SHARPNESS = 15.0
+USUAL_SHARPNESS = 12.0
 # How far from it others are expected, as a ratio.
 LIKELY_RATIO = 2.0
 SMALLEST_SHARPNESS, LARGEST_SHARPNESS = 1e-3, 1e6
@@ -58,7 +58,7 @@ def sharpness_of(scores: Floats, truth: Index) -> float:
     Examples
     --------
     >>> scores = np.tile([[0.4, 0.1], [0.2, 0.3]], (200, 1))
-    >>> round(sharpness_of(scores, np.tile([0, 1], 200)) / 15) > 1
+    >>> round(sharpness_of(scores, np.tile([0, 1], 200)) / 12) > 1
     True
     >>> round(sharpness_of(scores, np.tile([0, 0], 200)), 1)
     4.7
