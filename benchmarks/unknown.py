@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata, weibull_min
+from scipy.stats import weibull_min
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits
 from sklearn.linear_model import RidgeClassifier
@@ -22,6 +22,7 @@ from benchmarks.streams import washington
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.common.extras import imported_from
 from newfound.datasets.rgbd import Frames
+from newfound.recognition import evaluation
 from newfound.selection import calibration, findings
 
 TITLE = "Telling what was never taught"
@@ -104,6 +105,7 @@ def peers(case: Case, model: IncrementalRidgeClassifierCV) -> dict[str, Score]:
     return {
         "unknown_proba": model.unknown_proba,
         "novelty": model.novelty,
+        "1 - largest score": lambda Q: -model.scores(Q).max(axis=1),
         "1 - max probability": lambda Q: -model.predict_proba(Q).max(axis=1),
         "cosine to the nearest example": lambda Q: -(_unit(Q) @ _unit(X).T).max(axis=1),
         "nearest class mean": lambda Q: _squares(Q, means).min(axis=1),
@@ -134,9 +136,11 @@ def _openmax(model: IncrementalRidgeClassifierCV, X: Floats, y: NDArray[Any]) ->
     """Bendale and Boult, CVPR 2016, on the scores as activations, ten top classes.
 
     Distances are Euclidean, to the mean activation of rows that are classified rightly. The tail is
-    a tenth of the rows: their 20 would be all of them here, and do far worse. Scores of rows that
-    were learned are nearly one-hot here, so activations are those of five folds, each left out;
-    and softmax takes the sharpness of the model, for scores are no logits.
+    a tenth of the rows: their 20 would be all of them here, and do far worse. It is shifted so that
+    its least distance is one, as their code does. Scores of rows that were learned are nearly
+    one-hot here, so activations are those of five folds, each left out; and softmax takes the
+    sharpness of the model, for scores are no logits. Rows are ranked by how much more probable the
+    unknown is than the best class.
     """
     labels, activations = model.classes_, np.zeros((len(y), len(model.classes_)))
     fold = IncrementalRidgeClassifier(penalty=model.penalty_)
@@ -150,7 +154,7 @@ def _openmax(model: IncrementalRidgeClassifierCV, X: Floats, y: NDArray[Any]) ->
         own = own if len(own) else activations[y == label]
         mean = own.mean(axis=0)
         distances = np.sort(np.linalg.norm(own - mean, axis=1))[-max(2, len(own) // 10) :]
-        start = distances[0] - 1e-9
+        start = distances[0] - 1.0
         shape, _, scale = weibull_min.fit(distances - start, floc=0)
         means.append(mean)
         tails.append((shape, start, scale))
@@ -176,9 +180,7 @@ def _openmax(model: IncrementalRidgeClassifierCV, X: Floats, y: NDArray[Any]) ->
 
 def auc(strange: Floats, known: Floats) -> float:
     """Return how often, in percent, something strange is found stranger than something known."""
-    ranks = rankdata(np.concatenate([strange, known]))[: len(strange)]
-    n, m = len(strange), len(known)
-    return float(100 * (ranks.sum() - n * (n + 1) / 2) / (n * m))
+    return 100 * evaluation.auc(known, strange)
 
 
 # Measurements ------------------------------------------------------------------------------------
@@ -291,9 +293,17 @@ def price(n: int = 8000, d: int = 1280, T: int = 51) -> Iterator[Measurement]:
     yield Measurement(
         f"stream of {n} rows, d = {d}, T = {T}: to one that does not ask", ratio, bar=1.05
     )
-    model, looks, before = models[True], [], []
-    for i in range(300):
-        row = X[i : i + 1]
+    strange = np.random.default_rng(1).normal(size=(300, d))
+    ratio = _looks(models[True], X[:300])
+    yield Measurement("a look, to predict and novelty", ratio, bar=1.3)
+    ratio = _looks(models[True], strange)
+    yield Measurement("the same for strangers, whose examples are looked at, too", ratio)
+
+
+def _looks(model: IncrementalRidgeClassifierCV, Q: Floats) -> float:
+    """Return what looking at single rows takes, to predict and novelty, in medians."""
+    looks, before = [], []
+    for row in Q[:, None]:
         began = perf_counter()
         model.look(row)
         between = perf_counter()
@@ -301,8 +311,7 @@ def price(n: int = 8000, d: int = 1280, T: int = 51) -> Iterator[Measurement]:
         model.novelty(row)
         looks.append(between - began)
         before.append(perf_counter() - between)
-    ratio = float(np.median(looks) / np.median(before))
-    yield Measurement("a look, to predict and novelty", ratio, bar=1.3)
+    return float(np.median(looks) / np.median(before))
 
 
 def _nobody(*_: Any) -> Any:

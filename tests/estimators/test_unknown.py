@@ -169,12 +169,16 @@ def test_a_class_renamed_while_votes_are_cast_is_as_known_as_under_its_first_nam
     X, y, near, _ = objects(n=64, classes=4)
     order = np.random.default_rng(0).permutation(len(y))
     one, two = IncrementalRidgeClassifierCV(), IncrementalRidgeClassifierCV()
+    renamed_at = 128  # where votes have just been called for
     for i, row in enumerate(order):
         for model in (one, two):
-            name = "a jug" if model is two and i > 128 and y[row] == "object 1" else y[row]
+            name = "a jug" if model is two and i > renamed_at and y[row] == "object 1" else y[row]
             model.partial_fit(X[row : row + 1], [name])
-        if i == 128:
+        if i == renamed_at:
+            before = copy.deepcopy(two.calibration_)
             two.rename_class("object 1", "a jug")
+    assert two.calibration_ != before
+    assert two.calibration_.usual.of_class["a jug"] == one.calibration_.usual.of_class["object 1"]
     np.testing.assert_allclose(one.unknown_proba(near), two.unknown_proba(near), atol=1e-9)
 
 
@@ -207,13 +211,74 @@ def test_without_witnesses_many_classes_are_told_apart_all_the_same() -> None:
     assert np.mean(model.unknown_proba(strange) > 0.5) > 0.8
 
 
-def test_rows_without_classes_are_never_unknown() -> None:
-    """Where labels mean nothing, nobody can say what is unknown."""
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", range(8))
+def test_where_labels_mean_nothing_nobody_says_what_is_unknown(seed: int) -> None:
+    rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(400, 5)), rng.integers(0, 2, 400)
-    for model in (IncrementalRidgeClassifierCV(), IncrementalRidgeClassifier()):
-        unknown = model.fit(X, y).unknown_proba(rng.normal(size=(100, 5)))
-        assert np.mean(unknown > 0.5) < 0.2
+    model = IncrementalRidgeClassifierCV().fit(X, y)
+    assert model.calibration_.bound is None
+    np.testing.assert_array_equal(model.unknown_proba(X), 0.0)
+
+
+@pytest.mark.parametrize("change", [{"penalty": 3.0}, {"fit_intercept": False}], ids=str)
+def test_parameters_that_were_changed_count_at_once(change: dict[str, Any]) -> None:
+    X, y, near, strange = objects()
+    asked = np.concatenate([near, strange])
+    model = IncrementalRidgeClassifier(penalty=500.0).fit(X, y)
+    before = model.unknown_proba(asked)
+    model.set_params(**change)
+    fresh = IncrementalRidgeClassifier(**{"penalty": 500.0, **change}).fit(X, y)
+    np.testing.assert_allclose(model.unknown_proba(asked), fresh.unknown_proba(asked), atol=1e-9)
+    assert abs(model.unknown_proba(asked) - before).max() > 1e-3
+
+
+def test_under_the_papers_rule_the_bound_stays_while_votes_are_cast() -> None:
+    X, y, _, _ = objects(n=8, classes=10)
+    order = np.random.default_rng(0).permutation(len(y))
+    model, there = IncrementalRidgeClassifierCV(rule="paper"), []
+    for row in order:
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+        there.append(model.calibration_.bound is not None)
+    assert there[-1]
+    assert there == sorted(there)  # once it is there
+
+
+def test_a_class_that_was_only_announced_makes_nothing_known() -> None:
+    X, y, near, strange = objects(classes=3)
+    asked, labels = np.concatenate([near, strange]), [*np.unique(y), "a jug"]
+    for parameters in ({}, {"fit_intercept": False}):
+        model = IncrementalRidgeClassifier(penalty=500.0, **parameters).fit(X, y)
+        expected = model.unknown_proba(asked)
+        announced = IncrementalRidgeClassifier(penalty=500.0, **parameters)
+        announced.partial_fit(X, y, classes=labels)
+        np.testing.assert_allclose(announced.unknown_proba(asked), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_beyond_all_measure_have_answers(dtype: Any) -> None:
+    X, y, _, _ = objects()
+    for scale in (1e-20, 1.0):
+        for model in (IncrementalRidgeClassifierCV(), IncrementalRidgeClassifier()):
+            model.fit((scale * X).astype(dtype), y)
+            rows = np.full((2, X.shape[1]), [[1e30], [-1e30]]).astype(dtype)
+            assert np.isfinite(model.unknown_proba(rows)).all()
+            assert (model.predict_proba(rows) > 0).all()
+
+
+def test_classes_that_came_back_are_as_unknown_after_saving() -> None:
+    """What was known of a class that vanished does not count when it comes again."""
+    X, y, near, _ = objects(n=200, classes=4)
+    order = np.random.default_rng(0).permutation(len(y))
+    few = order[y[order] == "object 3"][:2]
+    order = order[y[order] != "object 3"]
+    model = IncrementalRidgeClassifierCV().fit(X[order], y[order]).partial_fit(X[few], y[few])
+    model.reconsider()
+    model.partial_fit(X[order[:1]], y[order[:1]])
+    model.forget(X[few], y[few])
+    other = reloaded(model)
+    for each in (model, other):
+        each.partial_fit(X[few], y[few])
+    np.testing.assert_allclose(model.unknown_proba(near), other.unknown_proba(near), atol=1e-6)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from newfound.heads.unknown import (
     CARE,
     MOST_MISTAKEN,
+    SMALLEST_BOUND,
     SMALLEST_GAP,
+    USUAL_SPREAD,
     Bound,
     Usual,
     bound_between,
@@ -94,7 +96,7 @@ def test_a_class_renamed_is_as_usual_as_before() -> None:
 
 
 @given(
-    st.lists(st.floats(-2, 2), min_size=2, max_size=30),
+    st.lists(st.floats(0.2, 2), min_size=2, max_size=30),
     st.lists(st.floats(-2, 2), min_size=2, max_size=30),
 )
 def test_the_bound_is_between_and_mistakes_few_of_the_known(a: Any, b: Any) -> None:
@@ -105,12 +107,29 @@ def test_the_bound_is_between_and_mistakes_few_of_the_known(a: Any, b: Any) -> N
         assert gap <= SMALLEST_GAP
         return
     assert bound.slope > 0
-    assert bound.likeness < known.mean()
+    assert SMALLEST_BOUND <= bound.likeness < known.mean()
     assert np.count_nonzero(known < bound.likeness) <= MOST_MISTAKEN * len(known) + 1
-    lower = bound_between(known + 1, unknown + 1, len(known), len(unknown))
-    if gap > SMALLEST_GAP + 1e-9:
-        assert lower is not None
-        assert lower.likeness == pytest.approx(bound.likeness + 1, abs=1e-9)
+    higher = bound_between(known + 1, unknown + 1, len(known), len(unknown))
+    if gap > SMALLEST_GAP + 1e-9 and bound.likeness > SMALLEST_BOUND:
+        assert higher is not None
+        assert higher.likeness == pytest.approx(bound.likeness + 1, abs=1e-9)
+
+
+def test_the_spread_of_few_is_drawn_to_the_usual_one_as_if_two_more_were_there() -> None:
+    known, unknown = np.array([0.9, 1.0, 1.1]), np.array([0.1, 0.2, 0.3])
+    usual = 2 * USUAL_SPREAD**2
+    of_known, of_unknown = (np.sqrt((2 * each.var() + usual) / 4) for each in (known, unknown))
+    bound = bound_between(known, unknown, 3, 3)
+    assert bound is not None
+    assert bound.slope == pytest.approx(0.8 / (of_known * of_unknown))
+    assert bound.likeness == pytest.approx(0.2 + 0.8 * of_unknown / (of_unknown + CARE * of_known))
+
+
+def test_what_is_like_nothing_is_unknown_however_much_known_and_unknown_overlap() -> None:
+    known, unknown = np.array([-0.5, 0.5, 1.5, 2.5]), np.array([-1.0, 0.5, 1.0, 1.5])
+    bound = bound_between(known, unknown, 4, 4)
+    assert bound is not None
+    assert bound.unknown(np.zeros(1))[0] > 0.5
 
 
 def test_with_many_rows_the_bound_divides_the_spreads_as_it_says() -> None:

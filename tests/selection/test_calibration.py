@@ -10,6 +10,8 @@ from newfound.common.pieces import at_once
 from newfound.engine.engine import Engine
 from newfound.heads.probabilities import sharpness_of
 from newfound.heads.recoding import recoding_factors
+from newfound.heads.unknown import bound_between
+from newfound.selection import calibration
 from newfound.selection.calibration import calibrate, calibrated_by_sums
 from newfound.selection.panel import Panel
 from newfound.solvers.base import solver_for
@@ -124,8 +126,111 @@ def test_what_sums_know_does_not_depend_on_the_order_of_classes(counts: list[int
 
 def test_numbers_are_rounded_so_that_a_file_does_not_tell_how_rows_were_added_up() -> None:
     X, y = rows([9, 5, 12])
-    found = [
-        taught(X[:, ::step][..., ::step], y, to_choose(witnesses=20)).calibration
-        for step in (1, -1)
-    ]
-    assert found[0] == found[1]
+    whole, parts = (
+        taught(X, y, to_choose(witnesses=20)),
+        Engine.blank(WIDTH, to_choose(witnesses=20)),
+    )
+    for part in np.array_split(np.arange(len(y)), 9):
+        parts.learn(X[part], *parts.sums.locate(y[part]), put_off=True)
+    parts.reconsider()
+    assert whole.calibration == parts.calibration
+    assert whole.sums.gram.tobytes() != parts.sums.gram.tobytes()
+
+
+def bound_the_long_way(X: Floats, y: Any, penalty: float) -> Any:
+    """The bound, by models of all rows but one, and of sums in which a class has no mass."""
+    labels, known, unknown = np.unique(y), [], []
+    usual = {}
+    left_out = [without(X, y, i, penalty) for i in range(len(y))]
+    own = np.array([(c[0] / np.sqrt(1 + h[0]))[y[i]] for i, (c, h) in enumerate(left_out)])
+    for t in labels.tolist():
+        usual[t] = (own[y == t].sum() + 10 * own.mean()) / (np.sum(y == t) + 10)
+    scale = np.array([usual[t] for t in labels.tolist()])
+    means = np.array([X[y == t].mean(axis=0) for t in labels])
+    for i, (c, h) in enumerate(left_out):
+        known.append((c[0] / np.sqrt(1 + h[0]) / scale).max())
+        # The class as a cloud without mass: its deviations, less the row's own part.
+        k, n = y[i], np.sum(y == y[i])
+        masses = np.bincount(y) * (labels != k).astype(float)
+        mean = masses @ means / masses.sum()
+        deviations, around = X - means[y], means - mean
+        w = np.where(np.arange(len(y)) == i, 1 - n / (n - 1), 1.0)
+        A = (deviations.T * w) @ deviations + (around.T * masses) @ around
+        P = np.linalg.inv(A + penalty * np.eye(X.shape[1]))
+        u, V = X[i] - mean, (masses[:, None] * around)[labels != k]
+        square = u @ P @ u
+        angles = V @ P @ u / np.sqrt(square * np.einsum("ij,jk,ik->i", V, P, V))
+        unknown.append((angles / np.sqrt(1 + square + 1 / masses.sum()) / scale[labels != k]).max())
+    return bound_between(np.array(known), np.array(unknown), len(y), len(labels))
+
+
+@pytest.mark.parametrize("counts", [[6, 9, 4], [3, 3, 3, 8, 5]])
+def test_the_bound_is_that_between_rows_left_out_alone_and_with_their_class(
+    counts: list[int],
+) -> None:
+    X, y = rows(counts)
+    engine = taught(X, y, to_choose(witnesses=20))
+    panel = Panel(snapshot_of(engine), 8, what_if=False)
+    found = at_once(calibrate(panel, basis_of(panel, 4.0), np.full(len(counts), 0.5)))
+    assert found.bound is not None
+    assert tuple(found.bound) == pytest.approx(tuple(bound_the_long_way(X, y, 4.0)), rel=1e-4)
+
+
+def test_what_was_chosen_is_what_is_calibrated() -> None:
+    X, y = rows([40, 30, 50])
+    engine = taught(X, y, to_choose(witnesses=20))
+    panel = Panel(snapshot_of(engine), 8, what_if=True)
+    recoding = engine.findings.recoding(engine.sums.counts.astype(np.float64))
+    expected = at_once(calibrate(panel, basis_of(panel, engine.penalty).of_first(4), recoding))
+    assert engine.calibration == expected
+    other = at_once(calibrate(panel, basis_of(panel, 100 * engine.penalty).of_first(4), recoding))
+    assert other != expected
+
+
+@pytest.mark.parametrize("counts", [[2, 9, 12], [2, 2, 2], [30, 2, 2, 5]])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 50.0}], ids=str)
+@pytest.mark.parametrize("penalty", [1e-3, 1.0, 100.0])
+def test_sums_of_few_rows_among_many_features_know_what_is_unknown(
+    counts: list[int], class_weight: Any, penalty: float
+) -> None:
+    """No row scatters more than it can, so that all that is left out has a length."""
+    X, y = rows(counts, width=60)
+    engine = taught(X, y, Settings(penalty, 0.7, class_weight, True))
+    found = calibrated_by_sums(engine.solver)
+    assert found.bound is not None
+    assert found.usual is not None
+    assert 0 < found.usual.of_all <= 1
+
+
+def test_of_many_classes_some_are_asked_and_the_others_stand_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows([8] * 12, width=30)
+    solver = taught(X, y, Settings(30.0, 0.7, None, True)).solver
+    everybody = calibrated_by_sums(solver)
+    monkeypatch.setattr(calibration, "MOST_CLASSES", 8)
+    some = calibrated_by_sums(solver)
+    assert everybody.usual is not None
+    assert some.usual is not None
+    assert len(some.usual.of_class) == 8
+    # Each is asked of the same model, in which the others are as they were.
+    for label, each in some.usual.of_class.items():
+        assert each == pytest.approx(everybody.usual.of_class[label], rel=0.05)
+    assert some.bound is not None
+    assert everybody.bound is not None
+    assert some.bound.likeness == pytest.approx(everybody.bound.likeness, abs=0.1)
+
+
+def test_by_sums_a_class_counts_as_often_as_it_was_taught_and_spreads_are_usual() -> None:
+    X, y = rows([40, 5, 12])
+    found = calibrated_by_sums(taught(X, y, Settings(3.0, 0.7, None, True)).solver)
+    assert found.usual is not None
+    assert found.bound is not None
+    known = found.usual.of_class
+    raw = {  # what each had before it was drawn to what is usual of all
+        t: ((n + 10) * known[t] - 10 * found.usual.of_all) / n
+        for t, n in ((0, 40), (1, 5), (2, 12))
+    }
+    assert np.mean(list(raw.values())) == pytest.approx(found.usual.of_all, rel=1e-4)
+    again = taught(np.concatenate([X, X]), np.concatenate([y, y]), Settings(6.0, 0.7, None, True))
+    assert calibrated_by_sums(again.solver).bound is not None

@@ -2,7 +2,7 @@
 
 import copy
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,17 @@ from newfound.solvers.rounding import rounding_left_by
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.sums.sums import Sums
 
-# Probability of being unknown beyond which examples are looked at, of so many classes.
-DOUBTFUL, LIKELIEST = 0.5, 3
+# Probability of being unknown beyond which examples are looked at, of so many classes; and how near
+# they must be, in the usual distance, as a share of that to the mean, to be looked at closely.
+DOUBTFUL, LIKELIEST, NEAR = 0.1, 3, 0.5
+
+
+class Measures(NamedTuple):
+    """What likeness and distances are measured by."""
+
+    penalty: float  # that they are for
+    norms: Floats  # of the classes, shape (T,)
+    mean: Floats  # of all rows, shape (d,); zeros without an intercept
 
 
 class Engine:
@@ -52,8 +61,9 @@ class Engine:
     """
 
     # _solver: for the present penalty and settings. None: to be made.
-    # _by_sums: the calibration that follows from the sums, where there are no witnesses. None: to
-    #     be worked out.
+    # _by_sums: the calibration that follows from the sums, where there are no witnesses.
+    # _measured: what likeness is measured by, for the present sums.
+    #     Both None: to be worked out.
 
     def __init__(
         self,
@@ -70,6 +80,7 @@ class Engine:
         self._solver: Solver | None = None
         self._made_for: tuple[Any, ...] = ()
         self._by_sums: Calibration | None = None
+        self._measured: Measures | None = None
 
     @classmethod
     def blank(cls, width: int, settings: Settings | SelectionSettings) -> "Engine":
@@ -80,7 +91,8 @@ class Engine:
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
         if settings is not self.settings and settings != self.settings:
             solver_for(self.sums, settings)
-            self.settings, self._by_sums = settings, None
+            self.settings = settings
+            self._drop_readings()
         return self
 
     @property
@@ -135,12 +147,21 @@ class Engine:
             if self._by_sums is None:
                 self._by_sums = calibrated_by_sums(self.solver)
             return self._by_sums
-        found = self.findings
-        if found.calibration is None:  # chosen by a version that did not ask
-            found = self._calibrated(found)
-            self.selector.findings = found
-        assert found.calibration is not None
-        return found.calibration
+        calibration = self.findings.calibration
+        assert calibration is not None
+        return calibration
+
+    def catch_up(self) -> None:
+        """Find out what versions from before did not ask for: how sure answers may be."""
+        selector = self.selector
+        if selector is None or selector.findings is None:
+            return
+        if selector.findings.calibration is None:
+            selector.findings = self._calibrated(selector.findings)
+        if selector.work is not None and selector.work.found is not None:
+            coming, calibration = selector.work.found, selector.findings.calibration
+            if coming.calibration is None:
+                selector.work.found = coming._replace(calibration=calibration)
 
     @property
     def sharpness(self) -> float:
@@ -161,12 +182,21 @@ class Engine:
     @property
     def norms(self) -> Floats:
         """Score of each class of the sum of its rows, shape (T,): what likeness is measured by."""
+        return self._measures().norms
+
+    def _measures(self) -> "Measures":
         sums, solver = self.sums, self.solver
-        masses = solver.masses
-        share = masses / np.maximum(sums.counts, 1)
-        own = np.einsum("ij,ij->j", sums.cross, solver.weights) * share
-        norms: Floats = own + masses * solver.intercept
-        return norms
+        if self._measured is None or self._measured.penalty != solver.penalty:
+            masses = solver.masses
+            weights = masses / np.maximum(sums.counts, 1)
+            own = np.einsum("ij,ij->j", sums.cross, solver.weights) * weights
+            mean = sums.cross @ weights / masses.sum() * solver.fit_intercept
+            norms = own + masses * solver.intercept
+            self._measured = Measures(solver.penalty, norms, mean)
+        return self._measured
+
+    def _drop_readings(self) -> None:
+        self._by_sums = self._measured = None
 
     @one_thread
     def unknown(self, X: Rows, scores: Floats, leverage: Floats) -> Floats:
@@ -180,25 +210,41 @@ class Engine:
         leverage : ndarray of shape (m,)
             Theirs.
         """
-        sums, masses = self.sums, self.solver.masses
+        taught, masses = np.flatnonzero(self.sums.counts), self.solver.masses
+        labels, leverage = self.sums.labels[taught], np.nan_to_num(leverage, nan=np.inf)
         total = float(masses.sum()) if self.solver.fit_intercept else None
-        found = cosines(scores, leverage, self.norms, masses, total)
-        unknown = self.calibration.unknown(found, leverage, sums.labels)
+        calibration = self.calibration
+        if calibration.bound is None:
+            return np.zeros(len(X))
+        found = cosines(scores[:, taught], leverage, self.norms[taught], masses[taught], total)
+        likeness = calibration.likeness(found, leverage, labels)
+        unknown = calibration.bound.unknown(likeness.max(axis=1))
         doubtful = np.flatnonzero(unknown > DOUBTFUL)
-        if self.selector is None or not len(doubtful):
-            return unknown
-        # Who says so looks at examples, of the classes that are likeliest.
-        best = np.argsort(-found[doubtful], axis=1)[:, :LIKELIEST]
-        rows = np.asarray(X[doubtful], dtype=np.float64)
-        examples = self.selector.witnesses.nearest(rows, sums.labels[best])
-        mean = sums.cross @ (masses / np.maximum(sums.counts, 1)) / masses.sum()
-        mean, share = (mean, 1 / masses.sum()) if total is not None else (0 * mean, 0.0)
-        there = ~np.isnan(examples[:, 0])
-        apart = self.solver.leverage(rows[there] - examples[there] + mean) - share
-        squares = np.maximum(leverage[doubtful][there] - share, np.finfo(float).tiny)
-        distance = np.sqrt(np.maximum(apart, 0.0) / squares)
-        unknown[doubtful[there]] = recalled(unknown[doubtful[there]], distance)
+        if self.selector is not None and len(doubtful):
+            best = labels[np.argsort(-likeness[doubtful], axis=1)[:, :LIKELIEST]]
+            far = self._distances(self.selector.witnesses, X[doubtful], best)
+            unknown[doubtful] = recalled(unknown[doubtful], far)
         return unknown
+
+    def _distances(self, witnesses: Witnesses, X: Rows, labels: Labels) -> Floats:
+        """Return how far rows `X` (m, d) are from a witness of one of their labels (m, k) each.
+
+        As a share of what they are from the mean of all rows, in the metric of the model, shape
+        (m,); 1 where none is near.
+        """
+        rows, solver, mean = np.asarray(X, dtype=np.float64), self.solver, self._measures().mean
+        share = 1 / float(solver.masses.sum()) if solver.fit_intercept else 0.0
+        apart, distances = rows - witnesses.nearest(rows, labels), np.ones(len(rows))
+        with np.errstate(all="ignore"):
+            # Who is not near in the usual way is not asked for, which would cost another product.
+            near = np.square(apart).sum(axis=1) < NEAR**2 * np.square(rows - mean).sum(axis=1)
+            near = np.flatnonzero(near)
+            if len(near):
+                both = np.concatenate([apart[near] + mean, rows[near]])
+                squares = np.maximum(solver.leverage(both) - share, 0.0)
+                ratios = np.sqrt(squares[: len(near)] / squares[len(near) :])
+                distances[near] = np.nan_to_num(ratios, nan=0.0, posinf=1.0)
+        return distances
 
     @property
     def factors(self) -> Floats:
@@ -262,7 +308,7 @@ class Engine:
 
     def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
         """Add rows to the sums, and to what the solver carries."""
-        self._by_sums = None
+        self._drop_readings()
         # Where parameters are to be chosen, what was derived is kept current, whatever it is for.
         solver = self.solver if self.selector is None else self._solver
         try:
@@ -285,7 +331,7 @@ class Engine:
         NotTaughtError, with nothing changed, if they cannot all have been taught.
         """
         sums, selector, y = self.sums, self.selector, self.sums.labels[index]
-        self._by_sums = None
+        self._drop_readings()
         # Whatever its penalty: several calls shall not each wait for votes.
         solver = self._solver if self._solver is not None else self.solver
         left = selector.witnesses.without(X, y) if selector is not None else None
@@ -304,6 +350,7 @@ class Engine:
         if selector is not None and sums.total:
             if len(vanished):
                 selector.witnesses = selector.witnesses.only(sums.labels.tolist())
+                selector.drop_vanished()
             selector.note_forgotten(X, sums, self.settings.fit_intercept)
         return rounding_left_by(X, sums, solver.penalty, solver.fit_intercept)
 
@@ -317,7 +364,7 @@ class Engine:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
         sums, before, label = self.sums, self.sums.n_classes, new.tolist()[0]
         sums.rename(old, new)
-        self._by_sums = None
+        self._drop_readings()
         if self.selector is not None and label != old:
             assert isinstance(self.settings, SelectionSettings)
             self.selector.rename(old, label, self.settings.witnesses)
@@ -326,7 +373,7 @@ class Engine:
 
     def _rebase(self) -> None:
         """Begin anew with what the sums now are."""
-        self._by_sums = None
+        self._drop_readings()
         if self._solver is not None:
             self._solver.discard()
         if self.selector is not None:

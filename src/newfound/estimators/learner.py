@@ -500,12 +500,12 @@ class Learner(Locked):
     def unknown_proba(self, X: ArrayLike) -> Floats:
         """Return how probable it is that each row is of no class that was taught.
 
-        Rows that look like some class have a large score, for their leverage. How large it has to
-        be, the model finds out from its witnesses: each is asked of the model without it, as
-        something known, and of the model without its class, as something unknown
-        (docs/unknown.md). That is renewed together with the choice of parameters. What is nearly a
-        witness is known, whatever its class is like. Where parameters are fixed there are no
-        witnesses, and rows as the sums know them on average are asked.
+        A row is unknown if it points in the direction of no class, in the metric in which the
+        model measures rows. How far off is too far, the model finds out from its witnesses: each
+        is asked of the model without it, as something known, and of the model without its class,
+        as something unknown (docs/unknown.md). That is renewed together with the choice of
+        parameters. What is nearly a witness of one of its three likeliest classes is known. Where
+        parameters are fixed there are no witnesses, and the average row of each class is asked.
 
         Parameters
         ----------
@@ -515,8 +515,9 @@ class Learner(Locked):
         -------
         ndarray of shape (m,)
             In [0, 1]; above 0.5 a row is rather unknown than not. 0 for all, and
-            `calibration_.bound` is None, until two classes have two examples each, and while
-            examples are no more like their own classes than like others.
+            `calibration_.bound` is None, until two classes have two examples each (in a stream
+            that chooses parameters, a few examples more), and while examples are not clearly more
+            like their own classes than like others.
 
         Raises
         ------
@@ -569,7 +570,13 @@ class Learner(Locked):
     @property
     @locked
     def calibration_(self) -> Calibration:
-        """How sure answers may be: the `sharpness` of probabilities, the `bound` of the unknown."""
+        """How sure answers may be, as a `Calibration`.
+
+        `sharpness` is what scores are multiplied by before they are exponentiated to probabilities.
+        `bound` is None until the unknown can be told, and has then the `likeness` below which a row
+        is unknown and the `slope` with which that grows sure; rows usually have a likeness of 1
+        with their class. `usual` has the cosines that make it 1, of each class.
+        """
         self._taught()
         return self._ready().calibration
 
@@ -793,6 +800,7 @@ class Learner(Locked):
         if isinstance(settings, SelectionSettings):
             selector = unpacked(state.kept_by("selection"), state.sums, settings)
         engine = Engine(state.sums, settings, selector)
+        engine.catch_up()
         return self._adopt(engine, state.feature_names, **self._named(settings))
 
     @locked
@@ -1052,7 +1060,8 @@ def novelty(leverage: Floats) -> Floats:
     >>> novelty(np.array([0.0, 1.0, np.inf]))
     array([0. , 0.5, 1. ])
     """
-    # In a form that survives an infinite h.
+    # In a form that survives an infinite h, and what float32 has made of one.
+    leverage = np.nan_to_num(leverage, nan=np.inf, posinf=np.inf)
     return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
 
 

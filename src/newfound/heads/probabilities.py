@@ -34,10 +34,13 @@ def softmax(scores: NDArray[np.floating], sharpness: float) -> NDArray[np.floati
     >>> softmax(np.array([[0.9, 0.3, -np.inf]]), sharpness=5.0).round(3)
     array([[0.953, 0.047, 0.   ]])
     """
-    powers = sharpness * (scores - scores.max(axis=1, keepdims=True))
-    likely: NDArray[np.floating] = np.exp(powers, where=powers > -np.inf, out=np.zeros_like(powers))
+    wide = scores.astype(np.float64)  # differences may leave the range of the scores
+    with np.errstate(over="ignore"):
+        likely = np.exp(sharpness * (wide - wide.max(axis=1, keepdims=True)))
     likely /= likely.sum(axis=1, keepdims=True)
-    return np.where(powers > -np.inf, np.maximum(likely, np.finfo(likely.dtype).tiny), likely)
+    least = np.where(scores > -np.inf, np.finfo(scores.dtype).tiny, 0.0)
+    found: NDArray[np.floating] = np.maximum(likely, least).astype(scores.dtype)
+    return found
 
 
 def sharpness_of(scores: Floats, truth: Index) -> float:

@@ -27,10 +27,13 @@ USUAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
 # What is usual in all classes counts in each as so many of its rows, and a class has at least
 # half of it.
 USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
+# So many standard errors away from nothing is something.
+SURE = 3.0
 # Strangers are hardly ever nearer to any example than this share of their distance to the mean.
 STRANGERS = 0.4
-# Likeness nearer to each other than this cannot be told apart.
-SMALLEST_GAP = 0.05
+# Likeness nearer to each other than this cannot be told apart. What is like nothing at all, such as
+# rows far beyond everything, is unknown under any bound.
+SMALLEST_GAP, SMALLEST_BOUND = 0.05, 0.1
 # The bound is so many times as many spreads from known rows as from unknown ones. That known things
 # are called unknown is the worse mistake; and new views differ more from all that was taught than
 # those that were taught, left out, differ from each other.
@@ -68,13 +71,14 @@ def cosines(
     array([[0.5 , 0.11]])
     """
     lengths, squares = leverage, norms
-    if total is not None:
-        each = np.asarray(total)[..., None]
-        scores = scores - masses / each
-        lengths, squares = leverage - 1 / np.asarray(total), norms - masses**2 / each
-    lengths = np.where(lengths > ROUNDING * leverage, lengths, np.inf)
-    squares = np.where(squares > ROUNDING * norms, squares, np.inf)
-    with np.errstate(invalid="ignore"):
+    # Of numbers beyond all measure, what comes of it is like nothing.
+    with np.errstate(all="ignore"):
+        if total is not None:
+            each = np.asarray(total)[..., None]
+            scores = scores - masses / each
+            lengths, squares = leverage - 1 / np.asarray(total), norms - masses**2 / each
+        lengths = np.where(lengths > ROUNDING * leverage, lengths, np.inf)
+        squares = np.where(squares > ROUNDING * norms, squares, np.inf)
         found = scores / (np.sqrt(lengths)[:, None] * np.sqrt(squares))
     within: Floats = np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
     return within
@@ -133,7 +137,7 @@ def usual_of(
     Returns
     -------
     Usual or None
-        None, if rows are not more like their own classes than not.
+        None, if rows are not clearly more like their own classes than not.
 
     Examples
     --------
@@ -141,8 +145,9 @@ def usual_of(
     >>> usual.of_all, round(usual.of_class["cup"], 3)
     (0.4, 0.409)
     """
-    of_all = float(own.mean())
-    if not of_all > 0:
+    of_all, error = float(own.mean()), float(own.std()) / np.sqrt(len(own))
+    # Averages do not tell how sure they are.
+    if not of_all > (SURE * error if numbers is None else 0.0):
         return None
     numbers = np.ones(len(own)) if numbers is None else numbers
     sums = np.bincount(index, own * numbers, len(labels)) + USUAL_WEIGHT * of_all
@@ -152,7 +157,7 @@ def usual_of(
 
 
 def recalled(unknown: Floats, distance: Floats) -> Floats:
-    """Return probabilities that rows are unknown, now that the nearest example of each is known.
+    """Return probabilities that rows are unknown, now that an example near each is known.
 
     What is nearly an example that was taught is known, however little it looks like its class.
 
@@ -165,8 +170,8 @@ def recalled(unknown: Floats, distance: Floats) -> Floats:
 
     Examples
     --------
-    >>> recalled(np.array([1.0, 1.0]), np.array([0.0, 0.9]))
-    array([0., 1.])
+    >>> recalled(np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.2, 0.9]))
+    array([0. , 0.5, 1. ])
     """
     return np.asarray(unknown * np.minimum(1.0, distance / STRANGERS))
 
@@ -226,7 +231,8 @@ def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bo
     between = below + gap * of_unknown / (of_unknown + CARE * of_known)
     # As fast as the odds of two normal densities change, had they one spread.
     slope = gap / (of_unknown * of_known)
-    return Bound(min(between, float(np.quantile(known, MOST_MISTAKEN))), slope)
+    bound = min(between, float(np.quantile(known, MOST_MISTAKEN)))
+    return Bound(max(bound, SMALLEST_BOUND), slope)
 
 
 def _spread(values: Floats, weight: float) -> float:

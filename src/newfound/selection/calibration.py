@@ -8,6 +8,7 @@ Where there are no witnesses, the sums still know what rows of a class are like 
 scores are those of its mean, and their leverage exceeds that of the mean by what all rows scatter.
 """
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ from newfound.heads.unknown import Bound, Usual, bound_between, discounted, usua
 from newfound.selection.panel import MOST_CLASSES, Panel
 from newfound.selection.what_if import Basis, Group, Scene, left_out_cosines, left_out_scores
 from newfound.solvers.base import Solver
+
+# Of what a row can scatter, what the average row may.
+ALMOST_ALL = 1 - 1e-9
 
 
 class Calibration(NamedTuple):
@@ -40,8 +44,12 @@ class Calibration(NamedTuple):
         """
         if self.usual is None or self.bound is None:
             return np.zeros(len(leverage))
-        found = self.usual.likeness(discounted(cosines, leverage), labels)
-        return self.bound.unknown(found.max(axis=1))
+        return self.bound.unknown(self.likeness(cosines, leverage, labels).max(axis=1))
+
+    def likeness(self, cosines: Floats, leverage: Floats, labels: Labels) -> Floats:
+        """Return how like each of these classes rows are, shape (m, T); parameters likewise."""
+        assert self.usual is not None
+        return self.usual.likeness(discounted(cosines, leverage), labels)
 
     def rounded(self) -> "Calibration":
         """Return it without digits that tell how rows were added up, and where in memory."""
@@ -50,6 +58,13 @@ class Calibration(NamedTuple):
         of_class = {label: _round(each) for label, each in self.usual.of_class.items()}
         usual = Usual(_round(self.usual.of_all), of_class)
         return Calibration(_round(self.sharpness), usual, Bound(*map(_round, self.bound)))
+
+    def only(self, labels: Container[Any]) -> "Calibration":
+        """Return it without what it says of other classes."""
+        if self.usual is None or all(label in labels for label in self.usual.of_class):
+            return self
+        of_class = {t: each for t, each in self.usual.of_class.items() if t in labels}
+        return self._replace(usual=self.usual._replace(of_class=of_class))
 
     def renamed(self, old: Any, new: Any) -> "Calibration":
         """Return it once class `old` is called `new`."""
@@ -78,7 +93,8 @@ def calibrate(panel: Panel, basis: Basis, recoding: Floats) -> Stages[Calibratio
     def sharpen() -> None:
         scores = left_out_scores(basis, group, Scene(group.masses, np.arange(C)), of_class)
         factors = recoding_factors(panel.snapshot.masses, recoding)[panel.classes]
-        found["sharpness"] = sharpness_of(scores * factors, of_class)
+        finite = np.isfinite(scores).all(axis=1)
+        found["sharpness"] = sharpness_of(scores[finite] * factors, of_class[finite])
 
     def tell_the_unknown() -> None:
         found["usual"], found["bound"] = _told_apart(basis, group, of_class, labels)
@@ -105,7 +121,12 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
     means = means - (means @ masses / masses.sum() * solver.fit_intercept)[:, None]
     images = solver.weights[:, taught] / masses  # A^-1 times the means
     squares = np.einsum("ij,ij->j", means, images)
-    within = max(0.0, solver.mean_leverage - float(masses @ squares) / float(masses.sum()))
+    # What rows scatter around their means, all classes alike: n rows do so in n - 1 directions. No
+    # row can have more than all there is in its own, and must have a little less.
+    directions = (counts - 1) / counts
+    within = solver.mean_leverage * masses.sum() - masses @ squares
+    within = max(0.0, within) / max(1.0, masses @ directions)
+    squares = squares + directions * np.minimum(within, ALMOST_ALL * counts / masses)
     others = np.delete(masses, chosen).sum()
     share = masses / (others or 1.0)
     share[chosen] = 0.0
@@ -113,7 +134,7 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
         [images[:, chosen], images @ share]
     )
     group = Group(masses[chosen], counts[chosen], float(others), solver.fit_intercept)
-    basis = Basis(products, products[places], squares[chosen][places] + within)
+    basis = Basis(products, products[places], squares[chosen][places])
     numbers = counts[chosen][places].astype(np.float64)
     usual, bound = _told_apart(basis, group, places, labels[chosen], numbers)
     return Calibration(usual=usual, bound=bound).rounded()

@@ -1,5 +1,6 @@
 """What the witnesses found, worked out in stages, and the choice that follows from it."""
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +57,11 @@ class Findings(NamedTuple):
         """Return them once class `old` is called `new`."""
         calibration = self.calibration
         return self._replace(calibration=calibration and calibration.renamed(old, new))
+
+    def only(self, labels: Container[Any]) -> "Findings":
+        """Return them without what they say of other classes."""
+        calibration = self.calibration
+        return self._replace(calibration=calibration and calibration.only(labels))
 
     @property
     def prior(self) -> Floats:

@@ -52,7 +52,7 @@ class Work:
         Examples with which other work is done, before what was found counts.
     """
 
-    # rows: examples learned since. done: pieces done.
+    # rows: examples learned since. done: pieces done. _renamed: classes that were, since.
     # found: what was found, once all pieces are done.
 
     def __init__(
@@ -68,6 +68,7 @@ class Work:
         self.found: Findings | None = None
         self._pieces = None if stages is None else Pieces(stages, size)
         self._more = more
+        self._renamed: list[tuple[Any, Any]] = []
 
     @classmethod
     def finished(cls, found: Findings, rows: int) -> "Work":
@@ -106,9 +107,10 @@ class Work:
 
     def rename(self, old: Any, new: Any) -> None:
         """Know a class by another label in what is found."""
-        self.finish()
-        assert self.found is not None
-        self.found = self.found.renamed(old, new)
+        if self.found is None:
+            self._renamed.append((old, new))
+        else:
+            self.found = self.found.renamed(old, new)
 
     def step(self) -> None:
         """Do the next piece."""
@@ -121,6 +123,8 @@ class Work:
 
     def _note(self, found: Findings) -> None:
         self.found = found._replace(delay=-(-self.done // self.speed) + self._more)
+        for old, new in self._renamed:
+            self.found = self.found.renamed(old, new)
         self._pieces = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,6 +165,12 @@ class Selector:
     def adopt(self, findings: Findings | None) -> None:
         """Take over what was found; drop votes that are under way."""
         self.findings, self.work, self.forgotten = findings, None, 0.0
+        self.drop_vanished()
+
+    def drop_vanished(self) -> None:
+        """Know nothing of classes that are no more."""
+        if self.findings is not None:
+            self.findings = self.findings.only(self.witnesses.samples)
 
     def rename(self, old: Any, new: Any, cap: int) -> None:
         """Know class `old` by its new label; at most `cap` witnesses of it stay."""
@@ -289,8 +299,10 @@ class Selector:
         if isinstance(called, Findings):
             self.adopt(called)
             return
-        if self.findings is None or not self.findings.voters:
+        if self.findings is None:
             self.findings = called.start
+        elif not self.findings.voters:  # what is expected goes by the latest rows
+            self.findings = called.start._replace(calibration=self.findings.calibration)
         self.work, self.forgotten = called, 0.0
         self._advance(0)
 

@@ -82,14 +82,16 @@ class Witnesses:
         found, least = np.full(X.shape, np.nan), np.full(len(X), np.inf)
         for label in np.unique(labels).tolist():
             rows = self.samples.get(label, Sample()).rows
-            if not rows:
-                continue
-            held = np.array(rows, dtype=np.float64)
-            for i in np.flatnonzero((labels == label).any(axis=1)):
-                squares = np.square(held - X[i]).sum(axis=1)
-                best = int(squares.argmin())
-                if squares[best] < least[i]:
-                    least[i], found[i] = squares[best], held[best]
+            if rows:
+                held, asked = np.array(rows), (labels == label).any(axis=1)
+                # Squared distances, but for what all witnesses share; in their own precision.
+                with np.errstate(all="ignore"):
+                    products = X[asked].astype(held.dtype) @ held.T
+                    far = np.einsum("ij,ij->i", held, held) - 2 * products
+                nearer = far.min(axis=1) < least[asked]
+                places = np.flatnonzero(asked)[nearer]
+                least[places] = far.min(axis=1)[nearer]
+                found[places] = held[far.argmin(axis=1)[nearer]]
         return found
 
     def after(self, X: Rows, labels: Labels, cap: int) -> "Witnesses":
