@@ -300,7 +300,7 @@ def price(n: int = 8000, d: int = 1280, T: int = 51) -> Iterator[Measurement]:
     yield Measurement("the same for strangers, whose examples are looked at, too", ratio)
 
 
-def _looks(model: IncrementalRidgeClassifierCV, Q: Floats) -> float:
+def _looks(model: IncrementalRidgeClassifierCV, Q: NDArray[np.floating]) -> float:
     """Return what looking at single rows takes, to predict and novelty, in medians."""
     looks, before = [], []
     for row in Q[:, None]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.engine.engine import DOUBTFUL
 from tests import oracles
 from tests.streams import reloaded, saved
 
@@ -154,7 +155,7 @@ class Lessons(RuleBasedStateMachine):
         limit = 1e-5 if self.dtype is np.float64 else 0.05
         found = self.model.unknown_proba(QUESTIONS)
         # What would be unknown is known after all where an example is near.
-        doubtful = expected > 0.5 - limit
+        doubtful = expected > DOUBTFUL - limit
         np.testing.assert_allclose(found[~doubtful], expected[~doubtful], atol=limit)
         assert (found <= expected + limit).all()
         if not isinstance(self.model, IncrementalRidgeClassifierCV):

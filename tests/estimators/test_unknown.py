@@ -178,7 +178,10 @@ def test_a_class_renamed_while_votes_are_cast_is_as_known_as_under_its_first_nam
             before = copy.deepcopy(two.calibration_)
             two.rename_class("object 1", "a jug")
     assert two.calibration_ != before
-    assert two.calibration_.usual.of_class["a jug"] == one.calibration_.usual.of_class["object 1"]
+    ours, theirs = two.calibration_.usual, one.calibration_.usual
+    assert ours is not None
+    assert theirs is not None
+    assert ours.of_class["a jug"] == theirs.of_class["object 1"]
     np.testing.assert_allclose(one.unknown_proba(near), two.unknown_proba(near), atol=1e-9)
 
 
@@ -246,10 +249,10 @@ def test_under_the_papers_rule_the_bound_stays_while_votes_are_cast() -> None:
 def test_a_class_that_was_only_announced_makes_nothing_known() -> None:
     X, y, near, strange = objects(classes=3)
     asked, labels = np.concatenate([near, strange]), [*np.unique(y), "a jug"]
-    for parameters in ({}, {"fit_intercept": False}):
-        model = IncrementalRidgeClassifier(penalty=500.0, **parameters).fit(X, y)
+    for intercept in (True, False):
+        model = IncrementalRidgeClassifier(penalty=500.0, fit_intercept=intercept).fit(X, y)
         expected = model.unknown_proba(asked)
-        announced = IncrementalRidgeClassifier(penalty=500.0, **parameters)
+        announced = IncrementalRidgeClassifier(penalty=500.0, fit_intercept=intercept)
         announced.partial_fit(X, y, classes=labels)
         np.testing.assert_allclose(announced.unknown_proba(asked), expected, atol=1e-9)
 
