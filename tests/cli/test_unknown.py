@@ -122,6 +122,7 @@ def test_no_work_is_done_for_a_curve_that_cannot_be(
         (("m", "test", "--roc", "roc.png"), "all classes there were taught"),
         (("m", "test", "--roc", "roc.txt", "--unknown", "strange"), "does not end in .png"),
         (("m", "test", "--roc", "no/roc.png", "--unknown", "strange"), "there is no folder no"),
+        (("m", "test", "--roc", "a.png", "--output", "./a.png"), "that is where --output goes"),
         (("m", "strange", "--roc", "roc.png"), "no images of classes that were taught"),
         (("few", "few.npz", "--roc", "roc.png", "--unknown", "strange"), "two classes with two"),
     ):

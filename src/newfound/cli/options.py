@@ -42,8 +42,8 @@ UnknownAbove = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Call an image unknown if the probability that it is passes this; 1 calls none "
-        "unknown. By default the model's own bound, 0.5 unless it was set.",
+        help="Call an image unknown above this probability of being unknown; 1 calls none "
+        "unknown. By default the model's own bound: 0.5, unless it was set.",
         show_default=False,
     ),
 ]

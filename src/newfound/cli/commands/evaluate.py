@@ -1,6 +1,7 @@
 """`newfound evaluate`: how often a model is right, and what it takes for what."""
 
 import json
+import os
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -134,6 +135,8 @@ def _check_figures(output: Path | None, roc: Path | None) -> None:
         check_output(output, *FIGURES)
         import newfound.cli.confusion_plot
     if roc is not None:
+        if output is not None and os.path.realpath(roc) == os.path.realpath(output):
+            raise typer.BadParameter("that is where --output goes", param_hint="--roc")
         check_output(roc, *FIGURES, option="--roc")
         import newfound.cli.roc_plot  # noqa: F401
 

@@ -74,11 +74,12 @@ def predict(
     ls new/*.jpg | newfound predict kitchen.newfound -
 
     The score is the probability of the label, if the image shows anything that was taught. The
-    column after it is the probability that it does not; above 0.5 the image is called unknown. With
-    --json, every image has a line with file, label (the best guess, also if unknown), score,
-    novelty (from 0 to 1, how unlike everything taught it is), unknown, known and top. With
-    --output, a .jsonl file holds such lines; a .csv or .tsv file begins with the names of its
-    columns. A .tsv file has no quotes, and what would end a cell is escaped.
+    column after it is the probability that it does not; above the model's bound, 0.5 unless it was
+    set, the image is called unknown. With --json, every image has a line with file, label (the best
+    guess, also if unknown), score, novelty (from 0 to 1, how unlike everything taught it is),
+    unknown, known and top. With --output, a .jsonl file holds such lines; a .csv or .tsv file
+    begins with the names of its columns. A .tsv file has no quotes, and what would end a cell is
+    escaped.
     """
     if output is not None:
         check_output(output, ".csv", ".tsv", ".jsonl")
