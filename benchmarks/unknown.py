@@ -167,7 +167,8 @@ def _openmax(model: IncrementalRidgeClassifierCV, X: Floats, y: NDArray[Any]) ->
             for rank, t in enumerate(best):
                 shape, start, scale = tails[t]
                 distance = np.linalg.norm(row - means[t]) - start
-                beyond = weibull_min.cdf(max(0.0, distance), shape, scale=scale)
+                with np.errstate(over="ignore"):
+                    beyond = weibull_min.cdf(max(0.0, distance), shape, scale=scale)
                 weights[t] = 1 - (tops - rank) / tops * beyond
             logits = np.append(row * weights, (row * (1 - weights)).sum())
             likely = np.exp(model.calibration_.sharpness * (logits - logits.max()))

@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     score: float  # its probability, as far as the model can tell
     novelty: float  # how unlike everything taught, from 0 to 1
     unknown: float  # the probability that it is of no class that was taught
-    known: bool  # whether that is small enough
+    known: bool  # whether `unknown` is not above the bound
     top: list[tuple[Any, float]]  # best guesses with their scores, best first
 
 
