@@ -116,7 +116,7 @@ class Evaluation:
 
     @property
     def auc(self) -> float | None:
-        """How often an unknown thing gets a higher `unknown` than a known one, if both are there."""
+        """How often an unknown thing has a higher `unknown` than a known one; None: one lacks."""
         if not self.of_known or not self.of_unknown:
             return None
         return auc(np.array(self.of_known), np.array(self.of_unknown))
