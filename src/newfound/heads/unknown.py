@@ -27,8 +27,9 @@ USUAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
 # What is usual in all classes counts in each as so many of its rows, and a class has at least
 # half of it.
 USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
-# So many standard errors away from nothing is something.
-SURE = 3.0
+# So many standard errors away from nothing is something. Fewer rows than that cannot be sure, and
+# are believed the sooner.
+SURE, FEW = 3.0, 20
 # Strangers are hardly ever nearer to any example than this share of their distance to the mean.
 STRANGERS = 0.4
 # Likeness nearer to each other than this cannot be told apart. What is like nothing at all, such as
@@ -146,8 +147,9 @@ def usual_of(
     (0.4, 0.409)
     """
     of_all, error = float(own.mean()), float(own.std()) / np.sqrt(len(own))
+    least = SURE * error * min(1.0, len(own) / FEW)
     # Averages do not tell how sure they are.
-    if not of_all > (SURE * error if numbers is None else 0.0):
+    if not of_all > (least if numbers is None else 0.0):
         return None
     numbers = np.ones(len(own)) if numbers is None else numbers
     sums = np.bincount(index, own * numbers, len(labels)) + USUAL_WEIGHT * of_all
