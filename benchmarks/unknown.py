@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from newfound.common.extras import imported_from
 from newfound.datasets.rgbd import Frames
 from newfound.recognition import evaluation
 from newfound.selection import calibration, findings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TITLE = "Telling what was never taught"
 FIGURE = Path(__file__).parent.parent / "docs" / "unknown.png"
@@ -323,51 +326,58 @@ def _nobody(*_: Any) -> Any:
 
 def figure() -> Iterator[Measurement]:
     """Draw how known things, new ones and strangers are told apart: the figure of the docs."""
-    with imported_from("plots"):
-        from matplotlib.figure import Figure
+    frames = washington()
+    if frames is not None:
+        with imported_from("plots"):
+            from matplotlib.figure import Figure
 
-    for name, frames in _features():
-        if name:
-            continue
         drawing = Figure(figsize=(9.6, 3.8), layout="constrained")
         left, right = drawing.subplots(1, 2)
-        case = categories(frames, 0, 20)
-        model = IncrementalRidgeClassifierCV().fit(case.X, case.y)
-        for peer, score in peers(case, model).items():
-            strange, new = np.sort(score(case.strange)), score(case.new)
-            bounds = np.sort(np.concatenate([strange, new]))[::-1]
-            mistaken = [100 * np.mean(new >= bound) for bound in bounds]
-            told = [100 * np.mean(strange >= bound) for bound in bounds]
-            ours = peer == "unknown_proba"
-            left.plot(mistaken, told, "k" if ours else "", lw=2 if ours else 1, label=peer)
-        left.set(
-            xlabel="new objects of known categories called unknown, %",
-            ylabel="unknown categories called unknown, %",
-        )
-        left.legend(fontsize=8, loc="lower right", frameon=False)
-        for of, rows_of, colour in (
-            ("new views of taught objects", case.near, "tab:blue"),
-            ("new objects of taught categories", case.new, "tab:orange"),
-            ("categories never taught", case.strange, "tab:red"),
-        ):
-            found = model.unknown_proba(rows_of)
-            weights = np.full(len(found), 100 / len(found))
-            right.hist(
-                found,
-                np.linspace(0, 1, 26),
-                weights=weights,
-                histtype="step",
-                color=colour,
-                label=of,
-                lw=1.5,
-            )
-        right.axvline(0.5, color="0.6", lw=1, ls=":")
-        right.set(xlabel="unknown_proba", ylabel="of the views, %", yscale="log")
-        right.legend(fontsize=8, frameon=False)
+        cases = [categories(frames, draw, 20) for draw in range(DRAWS)]
+        models = [IncrementalRidgeClassifierCV().fit(case.X, case.y) for case in cases]
+        _draw_curves(cases, models, left)
+        _draw_histograms(cases, models, right)
         for axis in (left, right):
             axis.spines[["top", "right"]].set_visible(False)
         drawing.savefig(FIGURE, dpi=110)
     yield from ()
+
+
+def _draw_curves(
+    cases: list[Case], models: list[IncrementalRidgeClassifierCV], axis: "Axes"
+) -> None:
+    """Draw ROC curves: means over the draws of what is told at the same price."""
+    price, told = np.linspace(0, 1, 201), dict[str, list[Floats]]()
+    for case, model in zip(cases, models, strict=True):
+        for peer, score in peers(case, model).items():
+            curve = evaluation.roc_curve(score(case.new), score(case.strange))
+            told.setdefault(peer, []).append(np.interp(price, *curve))
+    for peer, draws in told.items():
+        ours = peer == "unknown_proba"
+        mean = 100 * np.mean(draws, axis=0)
+        axis.plot(100 * price, mean, "k" if ours else "", lw=2 if ours else 1, label=peer)
+    axis.set(
+        xlabel="new objects of known categories called unknown, %",
+        ylabel="unknown categories called unknown, %",
+    )
+    axis.legend(fontsize=8, loc="lower right", frameon=False)
+
+
+def _draw_histograms(
+    cases: list[Case], models: list[IncrementalRidgeClassifierCV], axis: "Axes"
+) -> None:
+    for of, part, colour in (
+        ("new views of taught objects", "near", "tab:blue"),
+        ("new objects of taught categories", "new", "tab:orange"),
+        ("categories never taught", "strange", "tab:red"),
+    ):
+        pairs = zip(cases, models, strict=True)
+        found = np.concatenate([model.unknown_proba(getattr(case, part)) for case, model in pairs])
+        bins, weights = np.linspace(0, 1, 26).tolist(), np.full(len(found), 100 / len(found))
+        axis.hist(found, bins, weights=weights, histtype="step", color=colour, label=of, lw=1.5)
+    axis.axvline(0.5, color="0.6", lw=1, ls=":")
+    axis.set(xlabel="unknown_proba", ylabel="of the views, %", yscale="log")
+    axis.legend(fontsize=8, frameon=False)
 
 
 PARTS = {
