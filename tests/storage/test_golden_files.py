@@ -59,6 +59,19 @@ def test_a_file_of_any_age_is_read_and_written_again(path: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_asking_for_what_older_versions_did_not_know_changes_nothing(
+    path: Path, tmp_path: Path
+) -> None:
+    asked, silent = newfound.load(path), newfound.load(path)
+    names = getattr(asked, "feature_names_in_", None)
+    row = pd.DataFrame(np.ones((1, asked.n_features_in_)), columns=names)
+    asked.unknown_proba(row if names is not None else row.to_numpy())
+    for model, name in ((asked, "asked"), (silent, "silent")):
+        model.save(tmp_path / name)
+    assert (tmp_path / "asked").read_bytes() == (tmp_path / "silent").read_bytes()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_any_age_goes_on_learning(path: Path) -> None:
     model = newfound.load(path)
     seen, row = model.n_samples_seen_, np.full((1, model.n_features_in_), 0.5)
