@@ -184,7 +184,7 @@ class Engine:
         """Score of each class of the sum of its rows, shape (T,): what likeness is measured by."""
         return self._measures().norms
 
-    def _measures(self) -> "Measures":
+    def _measures(self) -> Measures:
         sums, solver = self.sums, self.solver
         if self._measured is None or self._measured.penalty != solver.penalty:
             masses = solver.masses

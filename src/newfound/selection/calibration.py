@@ -33,8 +33,8 @@ class Calibration(NamedTuple):
     usual: Usual | None = None  # None, as the bound: nobody can say what is unknown
     bound: Bound | None = None
 
-    def unknown(self, cosines: Floats, leverage: Floats, labels: Labels) -> Floats:
-        """Return the probability that rows are of none of these classes, shape (m,).
+    def likeness(self, cosines: Floats, leverage: Floats, labels: Labels) -> Floats:
+        """Return how like each of these classes rows are, shape (m, T), where that can be told.
 
         Parameters
         ----------
@@ -42,12 +42,6 @@ class Calibration(NamedTuple):
         leverage : ndarray of shape (m,)
         labels : ndarray of shape (T,)
         """
-        if self.usual is None or self.bound is None:
-            return np.zeros(len(leverage))
-        return self.bound.unknown(self.likeness(cosines, leverage, labels).max(axis=1))
-
-    def likeness(self, cosines: Floats, leverage: Floats, labels: Labels) -> Floats:
-        """Return how like each of these classes rows are, shape (m, T); parameters likewise."""
         assert self.usual is not None
         return self.usual.likeness(discounted(cosines, leverage), labels)
 

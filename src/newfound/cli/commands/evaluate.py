@@ -2,6 +2,7 @@
 
 import json
 import os
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -133,12 +134,12 @@ def _check_figures(output: Path | None, roc: Path | None) -> None:
     """End if a figure cannot be saved, or drawn: nobody waits for that."""
     if output is not None:
         check_output(output, *FIGURES)
-        import newfound.cli.confusion_plot
+        import_module("newfound.cli.confusion_plot")
     if roc is not None:
         if output is not None and os.path.realpath(roc) == os.path.realpath(output):
             raise typer.BadParameter("that is where --output goes", param_hint="--roc")
         check_output(roc, *FIGURES, option="--roc")
-        import newfound.cli.roc_plot  # noqa: F401
+        import_module("newfound.cli.roc_plot")
 
 
 def _save_figures(
