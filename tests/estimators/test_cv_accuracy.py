@@ -23,6 +23,13 @@ def frames() -> Any:
     return streams.washington() or pytest.skip("needs Washington RGB-D: set NEWFOUND_DATA")
 
 
+@pytest.fixture(scope="session")
+def pixels() -> Any:
+    from benchmarks import streams
+
+    return streams.pixels() or pytest.skip("needs MNIST: set NEWFOUND_DATA")
+
+
 def assert_good(found: Any) -> None:
     """Hardly below what hindsight finds, and not below a fixed setting."""
     chosen, fixed, hindsight = np.array(found).reshape(-1, 3).mean(axis=0)
@@ -31,6 +38,7 @@ def assert_good(found: Any) -> None:
 
 
 @pytest.mark.needs_data
+@pytest.mark.usefixtures("pixels")
 def test_a_rare_digit_beside_nine_known_ones(choosing: Any) -> None:
     assert_good([choosing.judge(choosing.rare_digit(trial)) for trial in range(2)])
 
