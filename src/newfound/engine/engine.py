@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
+from newfound.common.device import Array, Device, on_host
 from newfound.common.errors import NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.pieces import at_once
@@ -23,6 +24,8 @@ from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.rounding import rounding_left_by
 from newfound.solvers.settings import SelectionSettings, Settings
+from newfound.sums.arrays import moved
+from newfound.sums.device import rows_at
 from newfound.sums.sums import Sums
 
 # Probability of being unknown beyond which examples are looked at, of so many classes; and how near
@@ -83,9 +86,30 @@ class Engine:
         self._measured: Measures | None = None
 
     @classmethod
-    def blank(cls, width: int, settings: Settings | SelectionSettings) -> "Engine":
-        """Return one that was taught nothing, for rows of so many features."""
-        return cls(Sums(width, settings.class_weight is not None), settings)
+    def blank(
+        cls, width: int, settings: Settings | SelectionSettings, device: Device | None = None
+    ) -> "Engine":
+        """Return one that was taught nothing, for rows of so many features, on a device or not."""
+        return cls(Sums(width, settings.class_weight is not None, device), settings)
+
+    @property
+    def device(self) -> Device | None:
+        """Where its sums live; None: on the host."""
+        return self.sums.device
+
+    def placed(self, X: Array, double: bool = False) -> Array:
+        """Return rows (m, d) from anywhere where the sums live."""
+        return on_host(X) if self.device is None else self.device.put(X, double)
+
+    def moved(self, device: Device | None) -> "Engine":
+        """Return one that was taught the same, on another device or on the host.
+
+        It has found out the same, too, but works on nothing yet.
+        """
+        selector = copy.copy(self.selector)
+        if selector is not None:
+            selector.work = copy.copy(selector.work)
+        return Engine(moved(self.sums, device), self.settings, selector)
 
     def configure(self, settings: Settings | SelectionSettings) -> "Engine":
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
@@ -171,8 +195,10 @@ class Engine:
     @one_thread
     def _calibrated(self, found: Findings) -> Findings:
         assert self.selector is not None
-        witnesses = self.selector.witnesses.capped(found.settings.witnesses)
-        snapshot = at_once(snapshot_in_stages(self.solver, witnesses))
+        witnesses, solver = self.selector.witnesses.capped(found.settings.witnesses), self.solver
+        if self.device is not None:
+            solver = solver_for(moved(self.sums, None), self.settings, solver.penalty)
+        snapshot = at_once(snapshot_in_stages(solver, witnesses))
         panel = Panel(snapshot, found.settings.min_class_count, what_if=False)
         if np.count_nonzero(panel.votes) < 2:
             return found._replace(calibration=Calibration())
@@ -189,11 +215,19 @@ class Engine:
         if self._measured is None or self._measured.penalty != solver.penalty:
             masses = solver.masses
             weights = masses / np.maximum(sums.counts, 1)
-            own = np.einsum("ij,ij->j", sums.cross, solver.weights) * weights
-            mean = sums.cross @ weights / masses.sum() * solver.fit_intercept
-            norms = own + masses * solver.intercept
+            own = self._column_products(sums.cross, solver.weights) * weights
+            mean = on_host(sums.cross @ self.placed(weights))
+            mean = mean / masses.sum() * solver.fit_intercept
+            norms = own + masses * on_host(solver.intercept)
             self._measured = Measures(solver.penalty, norms, mean)
         return self._measured
+
+    def _column_products(self, left: Array, right: Array) -> Floats:
+        """Return the product of each column of two matrices (d, T) with its twin, shape (T,)."""
+        if self.device is not None:
+            return self.device.host(self.device.xp.sum(left * right, axis=0))
+        products: Floats = np.einsum("ij,ij->j", left, right)
+        return products
 
     def _drop_readings(self) -> None:
         self._by_sums = self._measured = None
@@ -204,7 +238,8 @@ class Engine:
 
         Parameters
         ----------
-        X : ndarray of shape (m, d)
+        X : array of shape (m, d)
+            Where the sums live; all else is on the host.
         scores : ndarray of shape (m, T)
             Theirs, not recoded.
         leverage : ndarray of shape (m,)
@@ -215,14 +250,15 @@ class Engine:
         total = float(masses.sum()) if self.solver.fit_intercept else None
         calibration = self.calibration
         if calibration.bound is None:
-            return np.zeros(len(X))
+            return np.zeros(len(scores))
         found = cosines(scores[:, taught], leverage, self.norms[taught], masses[taught], total)
         likeness = calibration.likeness(found, leverage, labels)
         unknown = calibration.bound.unknown(likeness.max(axis=1))
         doubtful = np.flatnonzero(unknown > DOUBTFUL)
         if self.selector is not None and len(doubtful):
             best = labels[np.argsort(-likeness[doubtful], axis=1)[:, :LIKELIEST]]
-            far = self._distances(self.selector.witnesses, X[doubtful], best)
+            rows = on_host(rows_at(X, doubtful, self.device))
+            far = self._distances(self.selector.witnesses, rows, best)
             unknown[doubtful] = recalled(unknown[doubtful], far)
         return unknown
 
@@ -241,7 +277,7 @@ class Engine:
             near = np.flatnonzero(near)
             if len(near):
                 both = np.concatenate([apart[near] + mean, rows[near]])
-                squares = np.maximum(solver.leverage(both) - share, 0.0)
+                squares = np.maximum(on_host(solver.leverage(both)) - share, 0.0)
                 ratios = np.sqrt(squares[: len(near)] / squares[len(near) :])
                 distances[near] = np.nan_to_num(ratios, nan=0.0, posinf=1.0)
         return distances
@@ -275,7 +311,7 @@ class Engine:
         If it is put off, nothing is derived before the next question.
         """
         # A row that comes alone waits for no other thread.
-        with one_thread, alone() if len(X) == 1 else nullcontext():
+        with one_thread, alone() if len(index) == 1 else nullcontext():
             if self.selector is None:
                 self._add(X, index, labels, put_off)
             else:
@@ -331,10 +367,11 @@ class Engine:
         NotTaughtError, with nothing changed, if they cannot all have been taught.
         """
         sums, selector, y = self.sums, self.selector, self.sums.labels[index]
+        there = on_host(X)
         self._drop_readings()
         # Whatever its penalty: several calls shall not each wait for votes.
         solver = self._solver if self._solver is not None else self.solver
-        left = selector.witnesses.without(X, y) if selector is not None else None
+        left = selector.witnesses.without(there, y) if selector is not None else None
         remove = sums.prepare_removal(X, index)
         try:
             solver.forget(X, index)
@@ -351,8 +388,8 @@ class Engine:
             if len(vanished):
                 selector.witnesses = selector.witnesses.only(sums.labels.tolist())
                 selector.drop_vanished()
-            selector.note_forgotten(X, sums, self.settings.fit_intercept)
-        return rounding_left_by(X, sums, solver.penalty, solver.fit_intercept)
+            selector.note_forgotten(there, sums, self.settings.fit_intercept)
+        return rounding_left_by(there, sums, solver.penalty, solver.fit_intercept)
 
     @one_thread
     def forget_class(self, label: Any) -> None:
@@ -384,8 +421,8 @@ class Engine:
     @one_thread
     def merged(self, other: "Engine") -> "Engine":
         """Return an engine that was taught what both were, with the parameters of this one."""
-        sums = copy.deepcopy(self.sums)
-        sums.merge(other.sums)
+        sums, theirs_sums = copy.deepcopy(self.sums), other.sums
+        sums.merge(theirs_sums if other.device == self.device else moved(theirs_sums, self.device))
         selector = None
         if isinstance(self.settings, SelectionSettings) and self.selector is not None:
             theirs = other.selector.witnesses if other.selector else Witnesses(0)

@@ -7,11 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from newfound.common.arrays import Labels, Rows
+from newfound.common.device import Array, device_of, on_host
 from newfound.common.locks import locked
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.learner import Learner, in_precision
 from newfound.estimators.representation import Representation
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
+from newfound.sums.device import rows_at
+from newfound.sums.sums import Sums
 
 
 class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseEstimator):
@@ -137,7 +140,16 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         array(['mug'], dtype='<U3')
         """
         answered = self._answered(X)
-        answers: Labels = answered.labels[answered.scores.argmax(axis=1)]
+        device, labels = device_of(answered.scores), answered.labels
+        answers: Labels
+        if device is None:
+            answers = labels[answered.scores.argmax(axis=1)]
+            return answers
+        best = device.xp.argmax(answered.scores, axis=1)
+        if labels.dtype.kind == "U":  # which no device knows
+            answers = labels[on_host(best)]
+        else:
+            answers = device.xp.take(device.put(labels, double=False), best, axis=0)
         return answers
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -174,15 +186,16 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
         sums, engine = self._taught(), self._ready()
-        coefficients = (engine.solver.weights * engine.factors).T[sums.order]
-        return in_precision(coefficients, sums.dtype)
+        coefficients = (engine.solver.weights * engine.placed(engine.factors)).T
+        return in_precision(_sorted(coefficients, sums), sums.dtype)
 
     @property
     @locked
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
         sums, engine = self._taught(), self._ready()
-        return in_precision((engine.solver.intercept * engine.factors)[sums.order], sums.dtype)
+        intercepts = engine.solver.intercept * engine.placed(engine.factors)
+        return in_precision(_sorted(intercepts[:, None], sums)[:, 0], sums.dtype)
 
     @locked
     def set_params(self, **params: Any) -> Self:
@@ -215,6 +228,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         # Scores through the origin cannot favour one class everywhere, however large its weight,
         # which scikit-learn's checks ask of classifiers unless they say so.
         tags.classifier_tags.poor_score = not self.fit_intercept
+        tags.array_api_support = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -243,3 +257,9 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     def _settings(self) -> Any:
         """Return the parameters, checked: once a call, and then handed on."""
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
+
+
+def _sorted(columns: Array, sums: Sums) -> Array:
+    """Return what there is of each class, shape (T, k), in the order of the sorted labels."""
+    order = sums.order
+    return columns if isinstance(order, slice) else rows_at(columns, order, sums.device)

@@ -1,6 +1,5 @@
 """A model without scikit-learn: everything taught, its parameters, and one lock around both."""
 
-import copy
 import os
 import time
 from collections.abc import Iterator
@@ -11,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
+from newfound.common.device import Array, Device, device_of, namespace_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.engine.engine import Engine
+from newfound.estimators.torch_device import torch_device
 from newfound.heads.probabilities import softmax
 from newfound.selection.calibration import Calibration
 from newfound.solvers.rounding import warn_of_rounding
@@ -54,14 +55,22 @@ OF_A_LEARNER = ("_lock", *LEARNED)
 
 
 class Answered(NamedTuple):
-    """What a model says of m rows."""
+    """What a model says of m rows; arrays are of their kind, and on their device."""
 
-    labels: Labels  # sorted, shape (T,)
+    labels: Labels  # sorted, shape (T,), on the host
     scores: Floats  # recoded, of these classes, shape (m, T)
     sharpness: float  # of their probabilities
     dtype: np.dtype[Any] | None  # of all rows taught
     leverage: Floats | None = None  # if it was asked for, shape (m,)
     unknown: Floats | None = None  # likewise: the probability that they are unknown
+
+    def on(self, device: Device | None) -> "Answered":
+        """Return it with all arrays on a device, or on the host."""
+        put = on_host if device is None else device.put
+        leverage, unknown = (
+            None if each is None else put(each) for each in (self.leverage, self.unknown)
+        )
+        return self._replace(scores=put(self.scores), leverage=leverage, unknown=unknown)
 
     @property
     def probabilities(self) -> NDArray[np.floating]:
@@ -277,7 +286,7 @@ class Learner(Locked):
         index, _ = sums.locate(y)
         engine = self._ready()
         with self._change():
-            error = engine.forget(rows, index)
+            error = engine.forget(engine.placed(rows), index)
         self._reset_if_empty()
         return error
 
@@ -405,7 +414,9 @@ class Learner(Locked):
     def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
-        ours = getattr(self, "_engine", None) or Engine.blank(theirs.engine.sums.width, settings)
+        ours = getattr(self, "_engine", None)
+        if ours is None:
+            ours = Engine.blank(theirs.engine.sums.width, settings, theirs.engine.device)
         return self._adopt(ours.configure(settings).merged(theirs.engine), names)
 
     @locked
@@ -613,7 +624,10 @@ class Learner(Locked):
         """
         self._taught()
         rows = self._rows(X, reset=False)
-        return novelty(self._ready().solver.leverage(rows))
+        engine = self._ready()
+        found = novelty(engine.solver.leverage(engine.placed(rows)))
+        asked = device_of(rows)
+        return on_host(found) if asked is None else asked.put(found)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
@@ -675,11 +689,7 @@ class Learner(Locked):
         with self.lock:
             self.finish_votes()  # should others have been called for meanwhile
             engine = self._ready()
-            # Of a selector, only votes change in place: witnesses and findings are replaced.
-            selector = copy.copy(engine.selector)
-            if selector is not None:
-                selector.work = copy.copy(selector.work)
-            other = Engine(copy.deepcopy(engine.sums), engine.settings, selector)
+            other = engine.moved(None)
             then = Learner(engine.settings)
             then._adopt(other, self._feature_names(), _kind=self.kind)
             return Frozen(then, moment())
@@ -710,7 +720,8 @@ class Learner(Locked):
         """Return all that makes this model, as it is saved; `from_state` makes a model of it.
 
         Its sums are those of the model, not a copy: use it, or copy it, before the model learns
-        more. Hold `lock` meanwhile if other threads may teach.
+        more. Hold `lock` meanwhile if other threads may teach. Of a model on a device, they are
+        a copy on the host.
 
         Returns
         -------
@@ -730,6 +741,8 @@ class Learner(Locked):
         """
         self._taught()
         engine, names = self._ready(), self._feature_names()
+        if engine.device is not None:
+            engine = engine.moved(None)
         state = State(
             self.kind,
             engine.settings.to_json(),
@@ -802,6 +815,40 @@ class Learner(Locked):
         engine = Engine(state.sums, settings, selector)
         engine.catch_up()
         return self._adopt(engine, state.feature_names, **self._named(settings))
+
+    @locked
+    def move_to(self, device: Any) -> Self:
+        """Live on another device from now on: sums, inverse and weights.
+
+        Parameters
+        ----------
+        device : str, torch.device or None
+            As torch names it, such as "cuda". None: the host, with numpy's arrays.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If there is no such device.
+
+        Examples
+        --------
+        >>> from newfound import IncrementalRidgeClassifier
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.move_to("cpu").coef_.dtype
+        torch.float64
+        """
+        self._taught()
+        there = None if device is None else torch_device(device)
+        engine = self._ready()
+        if engine.device != there:
+            self._engine = engine.moved(there)
+        return self
 
     @locked
     def take_over(self, other: "Learner") -> Self:
@@ -986,7 +1033,9 @@ class Learner(Locked):
             page = object.__new__(type(self))
             page.__dict__ = self._without_lessons()
         rows = page._rows(X, reset=anew)
-        engine = Engine.blank(rows.shape[1], settings) if anew else self._ready()
+        width, there = rows.shape[1], device_of(rows)
+        engine = Engine.blank(width, settings, there) if anew else self._ready()
+        rows = engine.placed(rows)
         index, known = engine.sums.locate(everything)
         index = index[len(everything) - len(labels) :]
         self._changing = True
@@ -1025,6 +1074,11 @@ class Learner(Locked):
         with self.lock:
             sums, rows = self._taught(), self._rows(X, reset=False)
             engine = self._ready()
+            asked = device_of(rows)
+            if engine.device is not None:
+                answered = _answered_there(engine, engine.placed(rows, double=True), look)
+                return answered if asked == engine.device else answered.on(asked)
+            rows = on_host(rows)
             solver, factors, sharpness = engine.solver, engine.factors, engine.sharpness
             weights, intercept = solver.weights, solver.intercept
             counts, dtype = sums.counts, sums.dtype
@@ -1044,7 +1098,8 @@ class Learner(Locked):
         scores: Floats = (products + intercept) * factors
         if not counts.all():
             scores[:, counts == 0] = -np.inf
-        return Answered(labels, scores[:, order], sharpness, dtype, leverage, unknown)
+        answered = Answered(labels, scores[:, order], sharpness, dtype, leverage, unknown)
+        return answered if asked is None else answered.on(asked)
 
     def _common_names(self, theirs: Lessons) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""
@@ -1054,15 +1109,37 @@ class Learner(Locked):
         return names if names is not None else others
 
 
+def _answered_there(engine: Engine, rows: Array, look: bool) -> Answered:
+    """Return what an engine on a device says of rows (m, d) there."""
+    sums, solver, device = engine.sums, engine.solver, engine.device
+    assert device is not None
+    labels, order = sums.sorted_classes
+    products = rows @ solver.weights + solver.intercept
+    scores = products * device.put(engine.factors)
+    if not sums.counts.all():
+        untaught = device.put(sums.counts == 0, double=False)
+        scores = device.xp.where(untaught[None, :], device.put(-np.inf * np.ones(1)), scores)
+    if not isinstance(order, slice):
+        scores = device.xp.take(scores, device.put(order, double=False), axis=1)
+    leverage = unknown = None
+    if look:
+        leverage = solver.leverage(rows)
+        unknown = device.put(engine.unknown(rows, on_host(products), on_host(leverage)))
+    return Answered(labels, scores, engine.sharpness, sums.dtype, leverage, unknown)
+
+
 def novelty(leverage: Floats) -> Floats:
     """Return leverage h, shape (m,), as a number from 0 to 1: h / (1 + h).
 
     >>> novelty(np.array([0.0, 1.0, np.inf]))
     array([0. , 0.5, 1. ])
     """
+    xp = namespace_of(leverage)
     # In a form that survives an infinite h, and what float32 has made of one.
-    leverage = np.nan_to_num(leverage, nan=np.inf, posinf=np.inf)
-    return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
+    shares = 1 - 1 / (1 + leverage)
+    shares = xp.where(xp.isnan(shares), xp.ones_like(shares), shares)
+    found: Floats = xp.clip(shares, 0.0, float(np.nextafter(1.0, 0.0)))
+    return found
 
 
 def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:
@@ -1073,8 +1150,12 @@ def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floa
     >>> in_precision(np.array([1.0, 1e40]), np.dtype(np.float32)).dtype
     dtype('float64')
     """
-    if dtype == np.float32:
-        finite = values[np.isfinite(values)]
-        if np.abs(finite).max(initial=0.0) > np.finfo(np.float32).max:
+    xp = namespace_of(values)
+    if dtype == np.float32 and values.shape[0]:
+        finite = xp.where(xp.isfinite(values), xp.abs(values), xp.zeros_like(values))
+        if float(xp.max(finite)) > float(np.finfo(np.float32).max):
             dtype = None
-    return values.astype(np.float64 if dtype is None else dtype)
+    found: NDArray[np.floating] = xp.astype(
+        values, xp.float32 if dtype == np.float32 else xp.float64
+    )
+    return found

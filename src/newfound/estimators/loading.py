@@ -1,16 +1,17 @@
 """From a file to a model."""
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from newfound.estimators.learner import KINDS, Learner
+from newfound.estimators.torch_device import torch_device
 from newfound.storage import format as file_format
 
 if TYPE_CHECKING:
     from newfound.estimators.classifier import IncrementalRidgeClassifier
 
 
-def load(path: str | os.PathLike[str]) -> "IncrementalRidgeClassifier":
+def load(path: str | os.PathLike[str], device: Any = None) -> "IncrementalRidgeClassifier":
     """Read a model that its `save` wrote.
 
     Loading never runs code from the file.
@@ -18,6 +19,9 @@ def load(path: str | os.PathLike[str]) -> "IncrementalRidgeClassifier":
     Parameters
     ----------
     path : str or path-like
+    device : str or torch.device, optional
+        Where it is to live, such as "cuda", wherever it was saved from. By default on the host,
+        with numpy's arrays.
 
     Returns
     -------
@@ -30,6 +34,8 @@ def load(path: str | os.PathLike[str]) -> "IncrementalRidgeClassifier":
         If the file is damaged or not a model.
     OSError
         If it cannot be read.
+    ValueError
+        If there is no such device.
 
     Examples
     --------
@@ -41,7 +47,9 @@ def load(path: str | os.PathLike[str]) -> "IncrementalRidgeClassifier":
     ...     load(os.path.join(folder, "kitchen.newfound")).classes_
     array(['cup', 'mug'], dtype='<U3')
     """
-    return as_estimator(learner_of(file_format.read(path), path))
+    there = None if device is None else torch_device(device)
+    model = as_estimator(learner_of(file_format.read(path), path))
+    return model if there is None else model.move_to(there)
 
 
 def learner_of(state: file_format.State, path: str | os.PathLike[str]) -> Learner:

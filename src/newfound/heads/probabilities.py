@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats, Index
+from newfound.common.device import namespace_of
 
 # Ridge scores of rows that were not learned are worth about this sharpness, on data of many kinds
 # (docs/unknown.md). It is used where nobody can say better, and weighs as much as a few rows do.
@@ -34,12 +35,13 @@ def softmax(scores: NDArray[np.floating], sharpness: float) -> NDArray[np.floati
     >>> softmax(np.array([[0.9, 0.3, -np.inf]]), sharpness=5.0).round(3)
     array([[0.953, 0.047, 0.   ]])
     """
-    wide = scores.astype(np.float64)  # differences may leave the range of the scores
+    xp = namespace_of(scores)
+    wide = xp.astype(scores, xp.float64)  # differences may leave the range of the scores
     with np.errstate(over="ignore"):
-        likely = np.exp(sharpness * (wide - wide.max(axis=1, keepdims=True)))
-    likely /= likely.sum(axis=1, keepdims=True)
-    least = np.where(scores > -np.inf, np.finfo(scores.dtype).tiny, 0.0)
-    found: NDArray[np.floating] = np.maximum(likely, least).astype(scores.dtype)
+        likely = xp.exp(sharpness * (wide - xp.max(wide, axis=1, keepdims=True)))
+    likely = likely / xp.sum(likely, axis=1, keepdims=True)
+    least = float(xp.finfo(scores.dtype).smallest_normal) * xp.astype(scores > -np.inf, xp.float64)
+    found: NDArray[np.floating] = xp.astype(xp.maximum(likely, least), scores.dtype)
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels
+from newfound.common.device import on_host
 from newfound.common.pieces import Stages, Task
 from newfound.heads.probabilities import USUAL_SHARPNESS, sharpness_of
 from newfound.heads.recoding import recoding_factors
@@ -111,9 +112,9 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
     places = np.flatnonzero(counts[chosen] > 1)
     if len(places) < 2:
         return Calibration()
-    means = sums.cross[:, taught] / counts
+    means = on_host(sums.cross)[:, taught] / counts
     means = means - (means @ masses / masses.sum() * solver.fit_intercept)[:, None]
-    images = solver.weights[:, taught] / masses  # A^-1 times the means
+    images = on_host(solver.weights)[:, taught] / masses  # A^-1 times the means
     squares = np.einsum("ij,ij->j", means, images)
     # What rows scatter around their means, all classes alike: n rows do so in n - 1 directions. No
     # row can have more than all there is in its own, and must have a little less.

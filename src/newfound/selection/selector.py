@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from newfound.common.arrays import Counts, Index, Labels, Rows
+from newfound.common.device import on_host
 from newfound.common.pieces import Pieces, Stages
 from newfound.selection.findings import Findings, without_votes, work_out
 from newfound.selection.panel import Panel, roster
@@ -14,6 +15,7 @@ from newfound.selection.witnesses import Witnesses
 from newfound.solvers.base import solver_for
 from newfound.solvers.renewal import PIECE, pieces_of_renewal
 from newfound.solvers.settings import SelectionSettings
+from newfound.sums.arrays import moved
 from newfound.sums.sums import Sums
 
 # How often more examples there must be until votes are called for again.
@@ -220,6 +222,8 @@ class Selector:
     ) -> Work | Findings:
         """Call for votes on these sums; where nobody can vote, return what is expected."""
         witnesses = witnesses.capped(settings.witnesses)
+        if sums.device is not None:  # witnesses vote on the host
+            sums = moved(sums, None)
         solver = solver_for(sums, settings)
         weight = float(solver.masses.sum()) / sums.total
         spread = weight * spread_of(sums, settings.fit_intercept)
@@ -247,17 +251,17 @@ class Selector:
         Changes nothing. Votes are called for at the same number of examples however these come,
         be it in the midst of a batch.
         """
-        y, cap, end = labels[index], settings.witnesses, len(X)
+        y, cap, end, there = labels[index], settings.witnesses, len(index), on_host(X)
         witnesses = Witnesses(settings.random_state, self.witnesses.samples)
         called: list[Work | Findings] = []
         firsts = firsts_of(sums.counts, index, settings.min_class_count)
-        points = [] if put_off else self.points(sums.total, sums.total + len(X), firsts)
+        points = [] if put_off else self.points(sums.total, sums.total + len(y), firsts)
         # From the last on: what was found there is all that counts, unless it does not count yet.
         for early in (point - sums.total for point in reversed(points)):
-            if early < len(X):
+            if early < len(y):
                 then = copy.deepcopy(sums)
-                then.add(X[:early], index[:early], labels)
-                votes = self.call(then, witnesses.after(X[:early], y[:early], cap), settings)
+                then.add(X[:early, :], index[:early], labels)
+                votes = self.call(then, witnesses.after(there[:early], y[:early], cap), settings)
                 called.insert(0, votes)
                 if isinstance(votes, Work):
                     votes.advance(end - early)
@@ -265,8 +269,8 @@ class Selector:
                     end = 0
                     break
             end = early
-        is_due = points[-1:] == [sums.total + len(X)]
-        return Plan(witnesses.after(X, y, cap), len(X), end, tuple(called), is_due)
+        is_due = points[-1:] == [sums.total + len(y)]
+        return Plan(witnesses.after(there, y, cap), len(y), end, tuple(called), is_due)
 
     def follow(self, plan: Plan, sums: Sums, settings: SelectionSettings) -> None:
         """Go on with votes, once the rows of a plan are in the sums."""
@@ -282,7 +286,7 @@ class Selector:
 
     def note_forgotten(self, X: Rows, sums: Sums, fit_intercept: bool) -> None:
         """Have votes called for anew, now that rows `X` (m, d) are no longer in the sums."""
-        mean = sums.cross.sum(axis=1) / sums.total * fit_intercept
+        mean = on_host(sums.cross).sum(axis=1) / sums.total * fit_intercept
         gone = float(np.square(X - mean, dtype=np.float64).sum())
         left = spread_of(sums, fit_intercept) * sums.total
         share = gone / left if left else np.inf
@@ -360,7 +364,7 @@ def spread_of(sums: Sums, fit_intercept: bool) -> float:
     (1.0, 5.0)
     """
     squares = sums.trace / sums.total
-    mean = sums.cross.sum(axis=1) / sums.total * fit_intercept
+    mean = on_host(sums.cross).sum(axis=1) / sums.total * fit_intercept
     spread = float(squares - mean @ mean)
     # Digits behind the twelfth tell how rows were added up, and where in memory.
     return float(f"{spread if spread > ALL_ALIKE * squares else squares:.12g}")

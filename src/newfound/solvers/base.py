@@ -5,6 +5,7 @@ from typing import Protocol
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import InputError
 from newfound.solvers.cholesky import Equations
+from newfound.solvers.device import DeviceSolver
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.solvers.weighted import RebalancedSolver
@@ -73,6 +74,8 @@ def solver_for(sums: Sums, settings: Settings | SelectionSettings, penalty: floa
             "class_weight needs the sums of each class, but this model was taught with "
             "class_weight=None, which does not hold them: fit it anew"
         )
+    if sums.device is not None:
+        return DeviceSolver(sums, penalty, fit_intercept, class_weight or None)
     if not class_weight:  # none, or a mapping that weighs all alike
         return RecursiveSolver(sums, penalty, fit_intercept)
     return RebalancedSolver(sums, penalty, fit_intercept, class_weight)

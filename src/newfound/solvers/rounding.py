@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from newfound.common.arrays import Rows
+from newfound.common.device import on_host
 from newfound.sums.sums import Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
@@ -32,7 +33,7 @@ def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool
     if longest <= OUTLIER**2 * squares.sum() / sums.total:
         return 0.0
     if fit_intercept:
-        squares = squares - sums.cross.sum(axis=1) ** 2 / sums.total
+        squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.total
     peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
     return float(eps * peak / (max(0.0, squares.min()) + penalty))
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from newfound.common.arrays import Labels
+from newfound.common.device import Device
 from newfound.sums.sums import Sums
 
 
@@ -41,9 +42,15 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(
-    arrays: Mapping[str, NDArray[Any]], labels: Labels, per_class: bool, dtype: np.dtype[Any]
+    arrays: Mapping[str, NDArray[Any]],
+    labels: Labels,
+    per_class: bool,
+    dtype: np.dtype[Any] | None,
+    device: Device | None = None,
 ) -> Sums:
-    """Return the sums that `to_arrays` was asked of. The arrays must have been checked.
+    """Return the sums that `to_arrays` was asked of, on a device if one is named.
+
+    The arrays must have been checked.
 
     Examples
     --------
@@ -51,7 +58,7 @@ def from_arrays(
     >>> from_arrays(to_arrays(sums), sums.labels, False, sums.dtype).cross
     array([[1., 2.]])
     """
-    sums = Sums(arrays["cross"].shape[1], per_class)
+    sums = Sums(arrays["cross"].shape[1], per_class, device)
     sums.restore(labels, arrays["counts"], arrays["cross"], arrays["cross_dropped"], dtype)
     flushed = zip(arrays["gram"], arrays["gram_dropped"], arrays["gram_folds"], strict=True)
     peaks = iter(arrays["gram_peak"].tolist() if "gram_peak" in arrays else ())
@@ -65,3 +72,17 @@ def from_arrays(
         else:
             gram.add(rows)
     return sums
+
+
+def moved(sums: Sums, device: Device | None) -> Sums:
+    """Return the same sums on another device, or on the host.
+
+    Examples
+    --------
+    >>> sums = moved(Sums.of([[1.0], [2.0]], ["cup", "mug"]), Device("array_api_strict", None))
+    >>> print(sums.cross)
+    Array([[1., 2.]], dtype=array_api_strict.float64)
+    >>> moved(sums, None).cross
+    array([[1., 2.]])
+    """
+    return from_arrays(to_arrays(sums), sums.labels, sums.per_class, sums.dtype, device)

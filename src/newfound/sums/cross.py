@@ -77,6 +77,15 @@ class Cross:
         """What that rounding leaves out, shape (T, d); must not be written to."""
         return self._residue[: self.size]
 
+    @property
+    def parts(self) -> tuple[Floats, Floats]:
+        """The sums, and what rounding left out of them."""
+        return self.totals, self.residue
+
+    def terms(self, X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
+        """Return the classes in `index`, and terms that add up to each one's rows."""
+        return class_terms(X, index, exact)
+
     def prepare(self, index: Index, terms: Floats, size: int) -> Callable[[], None]:
         """Make room for `size` classes; return what adds `terms` (m, k, d) to those in `index`."""
         self._totals, self._residue = (

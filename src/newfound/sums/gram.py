@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -185,10 +186,10 @@ class Gram:
         self.flushed, self.buffer = flushed, buffer
 
 
-def total_gram(grams: Iterable[Gram], width: int, room: Floats | None = None) -> Floats:
+def total_gram(grams: Iterable[Any], width: int, room: Floats | None = None) -> Floats:
     """Return the sum of several Grams as the lower triangle of a matrix, a new one or `room`."""
     out = np.empty((width, width), order="F") if room is None else room
-    out[:] = 0.0
+    out[:, :] = 0.0
     for gram in grams:
         gram.add_to(out, 1.0)
     return out

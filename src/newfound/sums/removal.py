@@ -6,6 +6,7 @@ from scipy.linalg import lapack
 from newfound.common.arrays import Floats, Rows
 from newfound.common.errors import NotTaughtError
 from newfound.sums.blas import diagonal_of, second_moment
+from newfound.sums.device import DeviceGram
 from newfound.sums.gram import Gram
 
 # Share of the sum of squares by which sums may miss being positive definite when rows are taken
@@ -27,16 +28,21 @@ def is_definite(matrix: Floats) -> bool:
     return bool(lapack.dpotrf(matrix, lower=1, overwrite_a=1)[1] == 0)
 
 
-def check_removal(gram: Gram, X: Rows) -> None:
+def check_removal(gram: Gram | DeviceGram, X: Rows) -> None:
     """Raise NotTaughtError if X'X of what would be left is that of no data.
 
     A Gram that holds rows is not asked: it compares them one by one.
     """
     if gram.holds_rows:
         return
-    left = -second_moment(X)
-    gram.add_to(left, 1.0)
     slack = ROUNDING_SLACK * gram.trace + gram.rounding
-    diagonal_of(left)[:] += max(slack, np.finfo(np.float64).tiny)
-    if not is_definite(left):
+    slack = max(slack, float(np.finfo(np.float64).tiny))
+    if isinstance(gram, DeviceGram):
+        is_left = gram.is_definite_without(X, slack)
+    else:
+        left = -second_moment(X)
+        gram.add_to(left, 1.0)
+        diagonal_of(left)[:] += slack
+        is_left = is_definite(left)
+    if not is_left:
         raise NotTaughtError(OF_NO_DATA)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.device import Device, on_host, precision_of
 from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.threads import one_thread
-from newfound.sums.cross import Cross, class_terms
+from newfound.sums.cross import Cross
+from newfound.sums.device import DeviceCross, DeviceGram, rows_at
 from newfound.sums.gram import Gram, raw_rows, total_gram
 from newfound.sums.labels import as_labels, check_same_type, join_labels, positions
 from newfound.sums.removal import check_removal
@@ -39,6 +41,9 @@ class Sums:
     per_class : bool, default=False
         Hold one Gram per class instead of one for all: d^2 numbers a class (while it has at most
         d/2 examples, just these), for exact rebalancing and for forgetting a class.
+    device : Device, optional
+        Where rows come from and sums live, if that is not the host. Then rows and all sums of
+        features are arrays of that device; labels and counts are on the host as ever.
 
     Examples
     --------
@@ -58,14 +63,15 @@ class Sums:
     # _added_up: the sum of the Grams of all classes, from when it is first asked for until rows are
     #     taken out; it is not stored. None: not made, or there is but one Gram.
 
-    def __init__(self, width: int, per_class: bool = False) -> None:
+    def __init__(self, width: int, per_class: bool = False, device: Device | None = None) -> None:
         self.width = width
         self.per_class = per_class
+        self.device = device
         self.labels: Labels = np.array([], dtype=np.str_)
         self.counts = np.zeros(0, dtype=np.int64)
         self.dtype: np.dtype[Any] | None = None
-        self.grams: list[Gram] = [] if per_class else [Gram(width, recent_apart=True)]
-        self._cross = Cross(np.zeros((0, width)), np.zeros((0, width)))
+        self.grams: list[Any] = [] if per_class else [self._gram()]
+        self._cross = self._cross_of(np.zeros((0, width)), np.zeros((0, width)))
         self._position: dict[Any, int] = {}
         self._added_up: Gram | None = None
         self._order: tuple[Labels, tuple[Labels, Index | slice]] | None = None
@@ -142,27 +148,34 @@ class Sums:
     @property
     def cross(self) -> Floats:
         """X'Y, shape (d, T); must not be written to."""
-        return self._cross.totals.T
+        cross: Floats = self._cross.totals.T
+        return cross
 
     @property
     def cross_parts(self) -> tuple[Floats, Floats]:
-        """Y'X, shape (T, d), and what rounding left out of it; must not be written to."""
-        return self._cross.totals, self._cross.residue
+        """Y'X, shape (T, d), and what rounding left out of it, on the host; only to be read."""
+        parts: tuple[Floats, Floats] = self._cross.parts
+        return parts
 
     @property
     @one_thread
     def gram(self) -> Floats:
         """X'X as the lower triangle of a new (d, d) matrix in Fortran order."""
-        return total_gram(self._all_rows(), self.width)
+        return total_gram(self._all_rows(), self.width, self._room())
 
     @one_thread
     def gram_in(self, room: Floats) -> Floats:
         """Overwrite a matrix (d, d) in Fortran order with X'X, in its lower triangle; return it."""
         return total_gram(self._all_rows(), self.width, room)
 
-    def _all_rows(self) -> list[Gram]:
+    def _room(self) -> Any:
+        """Return room for a matrix (d, d) on the device; on the host, others make it."""
+        return None if self.device is None else self.device.zeros(self.width, self.width)
+
+    def _all_rows(self) -> list[Any]:
         """Return Grams whose sum is X'X, as few as there are at hand."""
-        if not self.per_class or self.total <= raw_rows(self.width):
+        held_apart = self.per_class and self.device is None
+        if not held_apart or self.total <= raw_rows(self.width):
             return self.grams
         if self._added_up is None:
             added_up = Gram(self.width)
@@ -173,28 +186,28 @@ class Sums:
     @property
     def rounding(self) -> float:
         """What rounding may have left in X'X when it was larger, at most."""
-        return sum(gram.rounding for gram in self.grams)
+        return float(sum(gram.rounding for gram in self.grams))
 
     @property
     def trace(self) -> float:
         """Sum of the squares of all features."""
-        return sum(gram.trace for gram in self.grams)
+        return float(sum(gram.trace for gram in self.grams))
 
     @property
     def squares(self) -> Floats:
-        """Sum of the squares of each feature, shape (d,)."""
+        """Sum of the squares of each feature, shape (d,), on the host."""
         return sum((gram.squares for gram in self.grams), start=np.zeros(self.width))
 
     @one_thread
     def gram_times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k), without flushing anything."""
-        product = np.zeros(columns.shape)
+        product = np.zeros(columns.shape) if self.device is None else 0.0 * columns
         for gram in self._all_rows():
             product += gram.times(columns)
         return product
 
     def rows_of(self, label: Any) -> Floats:
-        """Return a copy of the rows of a class that are still held as they came, shape (k, d).
+        """Return a copy of the rows of a class that are still held as they came, on the host.
 
         There are none unless sums are held per class and the class has few examples.
 
@@ -205,7 +218,8 @@ class Sums:
         """
         index = self.position(label)
         if self.per_class and self.grams[index].holds_rows:
-            return self.grams[index].rows.copy()
+            rows: Floats = self.grams[index].rows.copy()
+            return rows
         return np.zeros((0, self.width))
 
     @property
@@ -253,8 +267,8 @@ class Sums:
         grams = self.grams
         if self.per_class and new:
             grams = grams + [self._class_gram() for _ in range(new)]
-        exact = self.per_class or len(X) <= FEW_ROWS
-        shift = self._cross.prepare(*class_terms(X, index, exact), len(labels))
+        exact = self.per_class or len(index) <= FEW_ROWS
+        shift = self._cross.prepare(*self._cross.terms(X, index, exact), len(labels))
         additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
         if self._added_up is not None:
             additions.append(self._added_up.prepare(X))
@@ -262,13 +276,13 @@ class Sums:
         with uninterrupted():
             for change in (*additions, shift):
                 change()
-            self.grams, self._counts, self.total = grams, counts, self.total + len(X)
+            self.grams, self._counts, self.total = grams, counts, self.total + len(index)
             if new:
                 self.labels = labels
                 arrived = zip(labels[old:].tolist(), range(old, len(labels)), strict=True)
                 self._position.update(arrived)
-            if len(X):
-                self.dtype = _wider(self.dtype, X.dtype)
+            if len(index):
+                self.dtype = _wider(self.dtype, precision_of(X))
 
     @one_thread
     def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
@@ -290,8 +304,8 @@ class Sums:
             among them, or if the sums of a class would be left as those of no data.
         """
         counts = self._counts_without(index)
-        present, terms = class_terms(X, index, exact=True)
-        self._check_totals(X, index, counts, present, terms.sum(axis=0))
+        present, terms = self._cross.terms(X, index, exact=True)
+        self._check_totals(X, index, counts, present, on_host(terms).sum(axis=0))
         pairs = self._split(self.grams, X, index)
         removals = [gram.prepare_removal(rows) for gram, rows in pairs]
         for gram, rows in pairs if self.per_class else ():
@@ -346,12 +360,16 @@ class Sums:
         fresh = [label not in self._position for label in other.labels.tolist()]
         check_same_type(self.labels, other.labels)
         nothing, nowhere = np.zeros((0, self.width)), np.zeros(0, dtype=np.intp)
+        if self.device is not None:
+            nothing = self.device.put(nothing)
         self.add(nothing, nowhere, join_labels(self.labels, other.labels[fresh]))
         index = np.array([self._position[label] for label in other.labels.tolist()], dtype=np.intp)
         self._added_up = None
         for there, gram in enumerate(other.grams):
             self.grams[index[there] if self.per_class else 0].merge(gram)
-        self._cross.prepare(index, np.array(other.cross_parts), self.n_classes)()
+        parts = np.array(other.cross_parts)
+        terms = parts if self.device is None else self.device.put(parts)
+        self._cross.prepare(index, terms, self.n_classes)()
         counts = self.counts.copy()
         counts[index] += other.counts
         self.counts = counts
@@ -393,19 +411,35 @@ class Sums:
             raise InputError("sums of different shapes do not belong together")
         self.labels, self._position = labels, positions(labels)
         self.counts = counts.astype(np.int64)
-        self._cross, self.dtype = Cross(cross.copy(), residue.copy()), dtype
+        self._cross, self.dtype = self._cross_of(cross, residue), dtype
         if self.per_class:
             self.grams = [self._class_gram() for _ in labels]
 
-    def _class_gram(self) -> Gram:
-        # Beyond d/2 rows the rows of a class outgrow the triangle of its Gram.
-        return Gram(self.width, self.width // 2)
+    def _gram(self) -> Any:
+        """Return an empty Gram for rows of all classes."""
+        if self.device is not None:
+            return DeviceGram(self.width, self.device)
+        return Gram(self.width, recent_apart=True)
 
-    def _split(self, grams: list[Gram], X: Rows, index: Index) -> list[tuple[Gram, Rows]]:
+    def _class_gram(self) -> Any:
+        # Beyond d/2 rows the rows of a class outgrow the triangle of its Gram.
+        limit = self.width // 2
+        if self.device is not None:
+            return DeviceGram(self.width, self.device, limit)
+        return Gram(self.width, limit)
+
+    def _cross_of(self, totals: Floats, residue: Floats) -> Any:
+        """Return sums by class that have these values, (T, d), which are on the host."""
+        if self.device is not None:
+            return DeviceCross(self.device.put(totals + residue), self.device)
+        return Cross(totals.copy(), residue.copy())
+
+    def _split(self, grams: list[Any], X: Rows, index: Index) -> list[tuple[Any, Rows]]:
         """Pair each Gram with the rows of `X` that belong to it."""
         if not self.per_class:
             return [(grams[0], X)]
-        return [(grams[each], X[index == each]) for each in np.unique(index)]
+        present = [(each, np.flatnonzero(index == each)) for each in np.unique(index)]
+        return [(grams[each], rows_at(X, where, self.device)) for each, where in present]
 
     def _counts_without(self, index: Index) -> Counts:
         """Return the counts once examples of these classes are gone, or raise NotTaughtError."""
@@ -431,14 +465,15 @@ class Sums:
             # not, it is enough that these are among them, which their Gram sees to.
             if counts[each] or (not gram.peak and (self.per_class or not trace)):
                 continue
-            size = np.abs(X[index == each]).sum(axis=0, dtype=np.float64)
-            if (abs(self._cross.totals[each] - total) > SUM_SLACK * size + slack).any():
+            rows = on_host(rows_at(X, np.flatnonzero(index == each), self.device))
+            size, held = np.abs(rows).sum(axis=0, dtype=np.float64), self._cross.totals[each, :]
+            if (abs(on_host(held) - total) > SUM_SLACK * size + slack).any():
                 raise NotTaughtError(
                     f"cannot forget these examples of {self.labels.tolist()[each]!r}: they do "
                     "not add up to what was taught, so the model is left as it was"
                 )
 
-    def _replace(self, gone: Index, counts: Counts, cross: Cross, grams: list[Gram]) -> None:
+    def _replace(self, gone: Index, counts: Counts, cross: Any, grams: list[Any]) -> None:
         """Hold these sums, without the classes in `gone`, instead of the present ones."""
         labels, counts = np.delete(self.labels, gone), np.delete(counts, gone)
         cross, position = cross.without(gone), positions(labels)
@@ -446,7 +481,7 @@ class Sums:
             kept = np.delete(np.arange(self.n_classes), gone)
             grams = [grams[index] for index in kept]
         elif not counts.any():
-            grams = [Gram(self.width, recent_apart=True)]
+            grams = [self._gram()]
         with uninterrupted():
             self.labels, self.counts, self._position = labels, counts, position
             self._cross, self.grams, self._added_up = cross, grams, None

@@ -1,0 +1,117 @@
+"""Where arrays live that are not numpy's: a namespace of the array API, and a device of it."""
+
+import importlib
+import sys
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.common.extras import imported_from
+
+# An array of numpy, or of a namespace of the array API on one of its devices.
+Array = Any
+
+
+class Device:
+    """A device of a namespace of the array API, such as a GPU of torch's.
+
+    Parameters
+    ----------
+    namespace : str
+        The module that has the functions of the array API.
+    device : Any
+        What that namespace calls the device.
+
+    Examples
+    --------
+    >>> import array_api_strict
+    >>> rows = array_api_strict.asarray([[1.0, 2.0]])
+    >>> device_of(rows)
+    Device('array_api_strict', array_api_strict.Device('CPU_DEVICE'))
+    >>> device_of(rows).host(rows)
+    array([[1., 2.]])
+    >>> device_of(np.ones((1, 2))) is None
+    True
+    """
+
+    def __init__(self, namespace: str, device: Any) -> None:
+        self.namespace, self.device = namespace, device
+
+    @cached_property
+    def xp(self) -> Any:
+        """The functions of the array API."""
+        with imported_from("torch"):
+            return importlib.import_module(self.namespace)
+
+    def __repr__(self) -> str:
+        return f"Device({self.namespace!r}, {self.device!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.namespace)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"namespace": self.namespace, "device": self.device}  # modules cannot be copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Device":
+        return self
+
+    def zeros(self, *shape: int) -> Array:
+        """Return zeros in float64."""
+        return self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
+
+    def put(self, array: Array, double: bool = True) -> Array:
+        """Return an array from anywhere, here; in float64, unless it is to keep its type."""
+        if device_of(array) != self:
+            # A copy, for torch takes no memory that it must not write to.
+            array = self.xp.asarray(np.array(on_host(array)), device=self.device)
+        elif hasattr(array, "detach"):
+            array = array.detach()  # sums are no place for a gradient
+        if double and array.dtype != self.xp.float64:
+            array = self.xp.astype(array, self.xp.float64)
+        return array
+
+    def host(self, array: Array) -> NDArray[Any]:
+        """Return an array of this device as numpy's."""
+        if hasattr(array, "detach"):  # torch, which has a way of its own
+            there: NDArray[Any] = array.detach().cpu().numpy()
+            return there
+        here: NDArray[Any] = np.from_dlpack(array, device="cpu")
+        return here
+
+
+def device_of(array: Any) -> Device | None:
+    """Return where an array of the array API lives; None if it is numpy's, or no such array."""
+    if isinstance(array, np.ndarray):
+        return None
+    if "torch" in sys.modules and isinstance(array, sys.modules["torch"].Tensor):
+        return Device("array_api_compat.torch", array.device)
+    namespace = getattr(array, "__array_namespace__", None)
+    if namespace is None or not hasattr(array, "device"):
+        return None
+    return Device(namespace().__name__, array.device)
+
+
+def on_host(array: Array) -> NDArray[Any]:
+    """Return an array as numpy's; what is numpy's already is returned as it is."""
+    device = device_of(array)
+    there: NDArray[Any] = np.asarray(array) if device is None else device.host(array)
+    return there
+
+
+def namespace_of(array: Array) -> Any:
+    """Return the functions of the array API for an array: numpy, or what its device has."""
+    device = device_of(array)
+    return np if device is None else device.xp
+
+
+def precision_of(X: Array) -> np.dtype[Any]:
+    """Return the type of numbers of an array of floats, as numpy calls it."""
+    dtype = X.dtype
+    if isinstance(dtype, np.dtype):
+        return dtype
+    return np.dtype(np.float32 if str(dtype).endswith("float32") else np.float64)

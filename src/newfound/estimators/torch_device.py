@@ -1,0 +1,27 @@
+"""From the name that torch gives a device to the device."""
+
+from typing import Any
+
+from newfound.common.device import Device
+from newfound.common.errors import InputError
+from newfound.common.extras import imported_from
+
+
+def torch_device(device: Any) -> Device:
+    """Return a device of torch's that goes by a name such as "cuda", or raise InputError.
+
+    Examples
+    --------
+    >>> torch_device("cpu")
+    Device('array_api_compat.torch', device(type='cpu'))
+    """
+    if isinstance(device, Device):
+        return device
+    with imported_from("torch"):
+        import torch
+    try:
+        # With its number: "cuda" and "cuda:0" are the same, but do not compare equal.
+        return Device("array_api_compat.torch", torch.zeros(1, device=device).device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        said = str(error).splitlines()[0]
+        raise InputError(f"there is no device {device!r} here: {said}") from error

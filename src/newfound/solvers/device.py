@@ -1,0 +1,551 @@
+"""Weights and leverage of sums that live on a device: all of it happens there.
+
+The mathematics is that of `RecursiveSolver`, but whatever that does in pieces, so that no step is
+slow, is done here at once: inverting a matrix takes a GPU as long as a processor takes for a row.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from newfound.common.arrays import Floats, Index, Labels
+from newfound.common.device import Array, Device
+from newfound.common.errors import NotTaughtError
+from newfound.solvers.cholesky import Equations, invert, solve
+from newfound.solvers.in_place import invert_in_place
+from newfound.solvers.inverse import COMING_MARGIN, GOING_MARGIN, LIMITS
+from newfound.solvers.settings import ClassWeight
+from newfound.solvers.watch import Watch
+from newfound.solvers.weighted import RebalancedSolver
+from newfound.sums.arrays import moved
+from newfound.sums.device import (
+    add_products,
+    add_to_diagonal,
+    blocks,
+    cholesky,
+    chunks,
+    rows_at,
+    square_of,
+)
+from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK
+from newfound.sums.sums import Sums
+
+DOUBLE = LIMITS[np.dtype(np.float64)]
+EPS = float(np.finfo(np.float64).eps)
+# Rows whose changes of the inverse wait, to be made together.
+MOST_PENDING = 64
+
+
+class DeviceInverse:
+    """A^-1 on a device, in float64; one row costs one product with it.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, d)
+        A^-1, both triangles; taken over and changed.
+    device : Device
+    """
+
+    # matrix - pending[:waiting]' pending[:waiting] is A^-1.
+    # largest: on the diagonal of the matrix.
+
+    def __init__(self, matrix: Array, device: Device) -> None:
+        self.matrix, self.device = matrix, device
+        self.pending, self.waiting = device.zeros(MOST_PENDING, matrix.shape[0]), 0
+        self._note_diagonal()
+
+    def times(self, columns: Array) -> Array:
+        """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
+        product = self.matrix @ columns
+        if self.waiting:
+            pending = self.pending[: self.waiting, :]
+            product -= pending.T @ (pending @ columns)
+        return product
+
+    @property
+    def trace(self) -> float:
+        """The sum of the diagonal of A^-1."""
+        pending, xp = self.pending[: self.waiting, :], self.device.xp
+        return float(xp.linalg.trace(self.matrix) - xp.sum(pending * pending))
+
+    def add_row(self, z: Array) -> tuple[Array, float] | None:
+        """Add z z' to A; return the old A^-1 z and the pivot 1 + z'A^-1 z, or None if unsafe."""
+        product = self.times(z)
+        # Both numbers in one go: what comes to the host is waited for.
+        length, leverage = self.device.host(self.device.xp.stack([z, product]) @ z).tolist()
+        pivot = 1.0 + leverage
+        rounding = EPS * self.largest * length
+        if COMING_MARGIN * rounding >= pivot:
+            rounding = float(self._rounding(z[None, :]))
+        if not COMING_MARGIN * rounding < pivot < DOUBLE.largest_pivot:
+            return None
+        if self.waiting == MOST_PENDING:
+            self.flush()
+        self.pending[self.waiting, :] = product * pivot**-0.5
+        self.waiting += 1
+        return product, pivot
+
+    def change(self, Z: Array, sign: int) -> tuple[Array, Array, float] | None:
+        """Add sign Z'Z to A; return V, R and the most extreme pivot, or None if that is unsafe.
+
+        As `Inverse.change` has them: R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T.
+        """
+        self.flush()
+        xp, product = self.device.xp, self.times(Z.T)
+        inner = sign * (Z @ product)
+        add_to_diagonal(inner, 1.0, self.device)
+        factor = cholesky(inner, self.device)
+        if factor is None:
+            return None
+        diagonal = self.device.host(xp.linalg.diagonal(factor))
+        least, most, rounding = diagonal.min() ** 2, diagonal.max() ** 2, self._rounding(Z)
+        if sign > 0:
+            is_safe = COMING_MARGIN * rounding < least and most < DOUBLE.largest_pivot
+        else:
+            is_safe = least > max(DOUBLE.smallest_pivot, GOING_MARGIN * rounding)
+        if not is_safe:
+            return None
+        gain = xp.linalg.solve(factor, product.T).T
+        add_products(self.matrix, gain.T, float(-sign))
+        self._note_diagonal()
+        return gain, factor, float(max(1.0, most, 1 / least))
+
+    def flush(self) -> None:
+        """Make all changes that wait."""
+        if self.waiting:
+            add_products(self.matrix, self.pending[: self.waiting, :], -1.0)
+            self.waiting = 0
+            self._note_diagonal()
+
+    def _note_diagonal(self) -> None:
+        diagonal = self.device.xp.abs(self.device.xp.linalg.diagonal(self.matrix))
+        self.diagonal, self.largest = diagonal, float(self.device.xp.max(diagonal))
+
+    def _rounding(self, Z: Array) -> float:
+        """Estimate the rounding error of z'A^-1 z, the largest of several rows; as `Inverse`."""
+        return EPS * float(self.device.xp.max((Z * Z) @ self.diagonal))
+
+
+class DeviceCarried:
+    """Inverse, weights, intercept and mean of the same rows, changed by every further row.
+
+    Parameters
+    ----------
+    inverse : DeviceInverse
+    columns : array of shape (T, d)
+        The weights of each class.
+    intercept : array of shape (T,)
+    mean : array of shape (d,)
+        Of the rows, or zeros without an intercept.
+    total : float
+        What all rows weigh.
+    """
+
+    # _columns[:size]: the weights of each class; zeros follow.
+
+    def __init__(
+        self, inverse: DeviceInverse, columns: Array, intercept: Array, mean: Array, total: float
+    ) -> None:
+        self.inverse, self.device = inverse, inverse.device
+        self.intercept, self.mean, self.total = intercept, mean, total
+        self.columns = columns
+
+    @property
+    def columns(self) -> Array:
+        """The weights of each class, shape (T, d)."""
+        return self._columns[: self.size, :]
+
+    @columns.setter
+    def columns(self, columns: Array) -> None:
+        self._columns, self.size = columns, columns.shape[0]
+
+    def add_classes(self, size: int) -> None:
+        """Add zeros for classes that are new, so that there are `size` of them."""
+        if size <= self.size:
+            return
+        capacity, width = self._columns.shape
+        if size > capacity:
+            grown = self.device.zeros(max(size, 2 * capacity), width)
+            grown[: self.size, :] = self.columns
+            self._columns = grown
+        more = self.device.zeros(size - self.size)
+        self.intercept = self.device.xp.concat([self.intercept, more])
+        self.size = size
+
+    def remove_classes(self, index: Index) -> None:
+        """Take out classes that have no examples left."""
+        kept = np.delete(np.arange(self.size), index)
+        self.intercept = rows_at(self.intercept[:, None], kept, self.device)[:, 0]
+        self.columns = rows_at(self.columns, kept, self.device)
+
+    def learn_row(self, row: Array, label: int, fit_intercept: bool) -> float | None:
+        """Take in one row (d,); return the pivot, or None, with nothing changed, if unsafe."""
+        before, after, columns = self.total, self.total + 1, self.columns
+        z = row - self.mean if fit_intercept else row
+        root = (before / after) ** 0.5 if fit_intercept else 1.0
+        added = self.inverse.add_row(root * z)
+        if added is None:
+            return None
+        gain, pivot = added
+        excess = columns @ row + self.intercept  # of what is predicted over what is so
+        excess[label] -= 1.0
+        columns += ((-root / pivot) * excess)[:, None] * gain[None, :]
+        if fit_intercept:
+            self.mean = self.mean + z / after
+            self.intercept = self.intercept + excess * (
+                (self.mean @ gain) * (root / pivot) - 1 / after
+            )
+        self.total = after
+        return pivot
+
+    def change(self, X: Array, index: Index, sign: int, fit_intercept: bool) -> float | None:
+        """Add (sign 1) or take out (sign -1) rows `X` (m, d) of classes `index` (m,).
+
+        As `Carried.change`. Returns the most extreme pivot; None, with nothing changed, if that
+        is unsafe.
+        """
+        xp, m, before = self.device.xp, X.shape[0], self.total
+        after = before + sign * m
+        classes = self.device.put(np.arange(self.size), double=False)
+        own = xp.astype(self.device.put(index, double=False)[:, None] == classes, xp.float64)
+        errors = own - (X @ self.columns.T + self.intercept)
+        Z, E, shift = X, errors, 0.0
+        if fit_intercept:
+            Z = X - self.mean
+            shift = sign * xp.sum(Z, axis=0) / after
+            share = 1 - (before / after) ** 0.5
+            Z, E = Z - share * xp.mean(Z, axis=0), E - share * xp.mean(E, axis=0)
+        changed = self.inverse.change(Z, sign)
+        if changed is None:
+            return None
+        gain, factor, pivot = changed
+        step = sign * xp.linalg.solve(factor, E)
+        self._columns[: self.size, :] += step.T @ gain.T
+        if fit_intercept:
+            self.mean = self.mean + shift
+            moved_by = (self.mean @ gain) @ step
+            self.intercept = self.intercept + sign * xp.sum(errors, axis=0) / after - moved_by
+        self.total = after
+        return pivot
+
+
+class DeviceSolver:
+    """Ridge weights on a device, of rows that weigh all the same or as much as their class does.
+
+    Without class weights, A^-1 and W are carried along: a row costs O(d^2 + dT). With them, every
+    question after something was learned inverts the weighted sums anew, O(d^3).
+
+    Parameters
+    ----------
+    sums : Sums
+        On a device.
+    penalty : float
+    fit_intercept : bool
+    class_weight : "balanced" or mapping, optional
+    """
+
+    # _carried: belongs to the same rows as the sums do, except inside `learn` and `forget`. None:
+    #     all is to be rebuilt.
+    # _watch: says when what is carried is no longer good enough.
+    # _room: where the last inverse was, to build the next in.
+
+    def __init__(
+        self,
+        sums: Sums,
+        penalty: float,
+        fit_intercept: bool,
+        class_weight: ClassWeight | None = None,
+    ) -> None:
+        assert sums.device is not None
+        self.sums, self.device = sums, sums.device
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.rebuilds = 0
+        self._weighing = RebalancedSolver(sums, penalty, fit_intercept, class_weight or {})
+        self._carried: DeviceCarried | None = None
+        self._watch = Watch(sums.width, DOUBLE)
+        self._probes = np.random.default_rng(0)
+        self._room: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_room": None}
+
+    @property
+    def masses(self) -> Floats:
+        """What each class weighs in the sums, shape (T,), on the host."""
+        return self._weighing.masses
+
+    @property
+    def weights(self) -> Array:
+        """Weights, shape (d, T), not recoded; must not be written to."""
+        return self._current().columns.T
+
+    @property
+    def intercept(self) -> Array:
+        """Intercepts, shape (T,), not recoded; must not be written to."""
+        return self._current().intercept
+
+    def leverage(self, X: Array) -> Array:
+        """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
+        carried, xp, X = self._current(), self.device.xp, self.device.put(X, double=False)
+        parts = []
+        for part in chunks(X):
+            Z = self.device.put(X[part, :]) - carried.mean
+            parts.append(xp.sum(Z.T * carried.inverse.times(Z.T), axis=0))
+        values = xp.concat(parts)
+        return values + 1 / float(self.masses.sum()) if self.fit_intercept else values
+
+    @property
+    def mean_leverage(self) -> float:
+        """The mean leverage of all rows taught, each with its weight, but for 1/n."""
+        trace = self.sums.width - self.penalty * self._current().inverse.trace
+        return max(0.0, trace) / float(self.masses.sum())
+
+    def equations(self) -> Equations:
+        """Return the sums that the weights solve, on the host."""
+        there = moved(self.sums, None)
+        if not self.class_weight:
+            return Equations(there.gram, there.cross, self.masses)
+        options = (self.penalty, self.fit_intercept, self.class_weight)
+        return RebalancedSolver(there, *options).equations()
+
+    def learn(self, X: Array, index: Index, labels: Labels) -> None:
+        """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
+
+        `labels` are all classes there will be then.
+        """
+        if self.class_weight:
+            self.discard()
+            return
+        if not self.sums.total:
+            self._start(len(labels))
+        if self._carried is None or self._rebuild_is_cheaper(X):
+            self.discard()
+            return
+        if self.sums.total:
+            self._mend_drift(X.shape[0])
+        carried, rows = self._carried, self.device.put(X)
+        carried.add_classes(len(labels))
+        if X.shape[0] == 1:
+            pivot = carried.learn_row(rows[0, :], int(index[0]), self.fit_intercept)
+        else:
+            pivot = carried.change(rows, index, 1, self.fit_intercept)
+        if pivot is None:
+            self.discard()
+            return
+        self._watch.note(pivot)
+
+    def forget(self, X: Array, index: Index) -> None:
+        """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
+
+        Raises NotTaughtError, and changes nothing that matters, if that cannot be.
+        """
+        rows, remaining = self.device.put(X), self.sums.total - X.shape[0]
+        carried = None if self.class_weight or self._rebuild_is_cheaper(X) else self._carried
+        if remaining and carried is not None and not self._leaves_little(rows):
+            self._mend_drift(rows.shape[0])
+            pivot = self._current().change(rows, index, -1, self.fit_intercept)
+            if pivot is not None:
+                self._watch.note(pivot)
+                return
+        if remaining and not self.class_weight:  # whose sums are checked class by class
+            self._check_definite(rows, remaining)
+        self.discard()
+
+    def remove_classes(self, index: Index) -> None:
+        """Take out the columns of classes that have no examples left."""
+        if self._carried is not None and len(index):
+            self._carried.remove_classes(index)
+
+    def foresee(self, penalty: float) -> None:
+        """Do nothing: all is rebuilt at once when the time has come."""
+
+    def use(self, penalty: float) -> None:
+        """Answer for another penalty from now on."""
+        self.discard()
+        self.penalty = penalty
+
+    def discard(self) -> None:
+        """Throw away all that is derived; the next question rebuilds it from the sums."""
+        if self._carried is not None:
+            self._room = self._carried.inverse.matrix
+        self._carried = None
+
+    def drift(self) -> float:
+        """Measure how far the carried weights and inverse are from what the sums say.
+
+        The larger of two relative errors, as `RecursiveSolver.drift` has them.
+        """
+        return max(self._drift_of_weights(), self._drift_of_inverse())
+
+    def _drift_of_weights(self) -> float:
+        carried = self._current()
+        mix = self.device.put(self._probes.standard_normal((carried.size,)))
+        target = mix @ self._right()
+        correction = carried.inverse.times(target - self._image(mix @ carried.columns))
+        return self._norm(correction) / (self._norm(carried.columns) or 1.0)
+
+    def _drift_of_inverse(self) -> float:
+        direction = self.device.put(self._probes.standard_normal((self.sums.width,)))
+        error = self._current().inverse.times(self._image(direction)) - direction
+        return self._norm(error) / self._norm(direction)
+
+    def _norm(self, array: Array) -> float:
+        return float(self.device.xp.linalg.vector_norm(array))
+
+    def rebuild(self) -> DeviceCarried:
+        """Derive everything from the sums, O(d^3); return it."""
+        self.discard()
+        room = self._room if self._room is not None else self._zeros()
+        self._room = None
+        mean, mass = self._mean(), float(self.masses.sum())
+        self._write_matrix(room, mean, mass)
+        if invert_in_place(room, self.device):
+            inverse = DeviceInverse(room, self.device)
+            columns = inverse.times(self._right().T).T
+            # One step of iterative refinement, for the inverse is the inverse of a rounded matrix.
+            columns = columns + inverse.times(self._right().T - self._image(columns.T)).T
+        else:
+            del room
+            inverse, columns = self._from_indefinite()
+        carried = DeviceCarried(inverse, columns, self.device.zeros(0), mean, mass)
+        self._set_intercept(carried)
+        self._carried, self.rebuilds = carried, self.rebuilds + 1
+        self._watch.restart(DOUBLE)
+        if not self.class_weight:
+            self._watch.floor = self.drift()
+        return carried
+
+    def _zeros(self) -> Array:
+        return self.device.zeros(self.sums.width, self.sums.width)
+
+    def _start(self, size: int) -> None:
+        """Derive everything from no rows at all."""
+        width, device = self.sums.width, self.device
+        identity = self._room if self._room is not None else self._zeros()
+        identity[:, :] = 0.0
+        add_to_diagonal(identity, 1 / self.penalty, device)
+        empty, mean = device.zeros(size, width), device.zeros(width)
+        inverse = DeviceInverse(identity, device)
+        self._carried = DeviceCarried(inverse, empty, device.zeros(size), mean, 0.0)
+        self._room = None
+        self._watch.restart(DOUBLE)
+
+    def _class_weights(self) -> Floats:
+        """Return what an example of each class weighs, shape (T,)."""
+        masses, counts = self.masses, self.sums.counts
+        return np.where(counts > 0, masses / np.maximum(counts, 1), 0.0)
+
+    def _write_matrix(self, room: Array, mean: Array, mass: float) -> None:
+        """Overwrite a matrix (d, d) with A: the weighted sums, centred, plus the penalty."""
+        if self.class_weight:
+            room[:, :] = 0.0
+            for gram, weight in zip(self.sums.grams, self._class_weights().tolist(), strict=True):
+                gram.add_to(room, weight)
+        else:
+            self.sums.gram_in(room)
+        if self.fit_intercept:
+            for columns in blocks(self.sums.width):
+                room[:, columns] -= (mass * mean)[:, None] * mean[None, columns]
+        add_to_diagonal(room, self.penalty, self.device)
+
+    def _from_indefinite(self) -> tuple[DeviceInverse, Array]:
+        """Return what follows from sums that rounding has made indefinite: rare, so on the host."""
+        solution = solve(self.equations(), self.penalty, self.fit_intercept)
+        lower = invert(solution.factor)
+        inverse = self.device.put(lower + np.tril(lower, -1).T)
+        return DeviceInverse(inverse, self.device), self.device.put(solution.weights.T)
+
+    def _current(self) -> DeviceCarried:
+        """Return what is carried, with weights that are as good as the sums."""
+        if self._carried is None:
+            return self.rebuild()
+        if self._watch.is_rough:
+            self._refine(self._carried)
+        return self._carried
+
+    def _refine(self, carried: DeviceCarried) -> None:
+        """Take one step of iterative refinement: W += A^-1 (right-hand side - A W)."""
+        W = carried.columns.T
+        carried.columns = (W + carried.inverse.times(self._right().T - self._image(W))).T
+        carried.mean = self._mean()
+        self._set_intercept(carried)
+        self._watch.is_rough = False
+
+    def _set_intercept(self, carried: DeviceCarried) -> None:
+        masses = self.masses
+        carried.intercept = self.device.zeros(len(masses))
+        if self.fit_intercept:
+            targets = self.device.put(masses / masses.sum())
+            carried.intercept = targets - carried.columns @ carried.mean
+
+    def _cross(self) -> Array:
+        """Return the weighted sums of the rows of each class, shape (T, d)."""
+        cross = self.sums.cross.T
+        if self.class_weight:
+            cross = cross * self.device.put(self._class_weights())[:, None]
+        return cross
+
+    def _mean(self) -> Array:
+        if not self.fit_intercept:
+            return self.device.zeros(self.sums.width)
+        return self.device.xp.sum(self._cross(), axis=0) / float(self.masses.sum())
+
+    def _right(self) -> Array:
+        """Return the right-hand side of the normal equations, shape (T, d)."""
+        cross = self._cross()
+        if not self.fit_intercept:
+            return cross
+        return cross - self.device.put(self.masses)[:, None] * self._mean()[None, :]
+
+    def _image(self, columns: Array) -> Array:
+        """Return A times `columns`, of shape (d,) or (d, k), from the sums."""
+        image = self.penalty * columns
+        if self.class_weight:
+            for gram, weight in zip(self.sums.grams, self._class_weights().tolist(), strict=True):
+                image = image + weight * gram.times(columns)
+        else:
+            image = image + self.sums.gram_times(columns)
+        if not self.fit_intercept:
+            return image
+        mean, mass = self._mean(), float(self.masses.sum())
+        inner = mean @ columns
+        outer = mean * inner if columns.ndim == 1 else mean[:, None] * inner[None, :]
+        return image - mass * outer
+
+    def _rebuild_is_cheaper(self, X: Array) -> bool:
+        # A rank-m change takes about 3 d^2 m operations, an inversion d^3.
+        return bool(X.shape[0] > 1 and 3 * X.shape[0] > self.sums.width)
+
+    def _leaves_little(self, X: Array) -> bool:
+        return self._watch.leaves_little(self.sums.trace, square_of(X, self.device))
+
+    def _mend_drift(self, coming: int) -> None:
+        """Before rows come or go: rebuild if what is carried is no longer good enough."""
+        self._current()
+        watch = self._watch
+        watch.count(coming)
+        if watch.is_recovered:
+            self.rebuild()
+        elif watch.is_due:
+            drift = self._drift_of_inverse() if watch.turn else self._drift_of_weights()
+            if watch.asks_for_rebuild(drift):
+                self.rebuild()
+
+    def _check_definite(self, X: Array, remaining: int) -> None:
+        self.discard()
+        room = self._room if self._room is not None else self._zeros()
+        self.sums.gram_in(room)
+        slack = ROUNDING_SLACK * self.sums.trace + self.sums.rounding
+        add_products(room, X, -1.0)
+        if self.fit_intercept:
+            xp = self.device.xp
+            gone, held = xp.sum(X, axis=0), xp.sum(self.sums.cross, axis=1)
+            mean = (held - gone) / remaining
+            for columns in blocks(self.sums.width):
+                room[:, columns] -= (remaining * mean)[:, None] * mean[None, columns]
+        add_to_diagonal(room, self.penalty + slack, self.device)
+        self._room = room
+        if not invert_in_place(room, self.device):
+            raise NotTaughtError(OF_NO_DATA)
