@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,9 @@ class Device:
         return f"Device({self.namespace!r}, {self.device!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device) and self.__getstate__() == other.__getstate__()
+        if not isinstance(other, Device):
+            return False
+        return self.namespace == other.namespace and bool(self.device == other.device)
 
     def __hash__(self) -> int:
         return hash(self.namespace)
@@ -66,14 +68,19 @@ class Device:
 
     def put(self, array: Array, double: bool = True) -> Array:
         """Return an array from anywhere, here; in float64, unless it is to keep its type."""
-        if device_of(array) != self:
+        if isinstance(array, np.ndarray) or not self.has(array):
             # A copy, for torch takes no memory that it must not write to.
             array = self.xp.asarray(np.array(on_host(array)), device=self.device)
-        elif hasattr(array, "detach"):
+        elif getattr(array, "requires_grad", False):
             array = array.detach()  # sums are no place for a gradient
         if double and array.dtype != self.xp.float64:
             array = self.xp.astype(array, self.xp.float64)
         return array
+
+    def has(self, array: Array) -> bool:
+        """Tell whether an array lives here."""
+        device = device_of(array)
+        return device is self or device == self
 
     def host(self, array: Array) -> NDArray[Any]:
         """Return an array of this device as numpy's."""
@@ -89,11 +96,16 @@ def device_of(array: Any) -> Device | None:
     if isinstance(array, np.ndarray):
         return None
     if "torch" in sys.modules and isinstance(array, sys.modules["torch"].Tensor):
-        return Device("array_api_compat.torch", array.device)
+        return _known("array_api_compat.torch", array.device)
     namespace = getattr(array, "__array_namespace__", None)
     if namespace is None or not hasattr(array, "device"):
         return None
-    return Device(namespace().__name__, array.device)
+    return _known(namespace().__name__, array.device)
+
+
+@lru_cache(maxsize=64)
+def _known(namespace: str, device: Any) -> Device:
+    return Device(namespace, device)
 
 
 def on_host(array: Array) -> NDArray[Any]:

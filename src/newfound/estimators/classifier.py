@@ -149,7 +149,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         if labels.dtype.kind == "U":  # which no device knows
             answers = labels[on_host(best)]
         else:
-            answers = device.xp.take(device.put(labels, double=False), best, axis=0)
+            answers = device.put(labels, double=False)[best]
         return answers
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:

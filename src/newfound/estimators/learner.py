@@ -19,6 +19,7 @@ from newfound.engine.engine import Engine
 from newfound.estimators.torch_device import torch_device
 from newfound.heads.probabilities import softmax
 from newfound.selection.calibration import Calibration
+from newfound.solvers.device import DeviceSolver
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
 from newfound.storage import format as file_format
@@ -1113,9 +1114,9 @@ def _answered_there(engine: Engine, rows: Array, look: bool) -> Answered:
     """Return what an engine on a device says of rows (m, d) there."""
     sums, solver, device = engine.sums, engine.solver, engine.device
     assert device is not None
+    assert isinstance(solver, DeviceSolver)
     labels, order = sums.sorted_classes
-    products = rows @ solver.weights + solver.intercept
-    scores = products * device.put(engine.factors)
+    scores = solver.scores(rows, engine.factors)
     if not sums.counts.all():
         untaught = device.put(sums.counts == 0, double=False)
         scores = device.xp.where(untaught[None, :], device.put(-np.inf * np.ones(1)), scores)
@@ -1124,7 +1125,8 @@ def _answered_there(engine: Engine, rows: Array, look: bool) -> Answered:
     leverage = unknown = None
     if look:
         leverage = solver.leverage(rows)
-        unknown = device.put(engine.unknown(rows, on_host(products), on_host(leverage)))
+        plain = solver.scores(rows, np.ones(sums.n_classes))
+        unknown = device.put(engine.unknown(rows, on_host(plain), on_host(leverage)))
     return Answered(labels, scores, engine.sharpness, sums.dtype, leverage, unknown)
 
 

@@ -68,20 +68,22 @@ class DeviceInverse:
         pending, xp = self.pending[: self.waiting, :], self.device.xp
         return float(xp.linalg.trace(self.matrix) - xp.sum(pending * pending))
 
-    def add_row(self, z: Array) -> tuple[Array, float] | None:
-        """Add z z' to A; return the old A^-1 z and the pivot 1 + z'A^-1 z, or None if unsafe."""
-        product = self.times(z)
-        # Both numbers in one go: what comes to the host is waited for.
-        length, leverage = self.device.host(self.device.xp.stack([z, product]) @ z).tolist()
-        pivot = 1.0 + leverage
-        rounding = EPS * self.largest * length
-        if COMING_MARGIN * rounding >= pivot:
-            rounding = float(self._rounding(z[None, :]))
-        if not COMING_MARGIN * rounding < pivot < DOUBLE.largest_pivot:
-            return None
+    def add_row(self, z: Array, scale: float) -> tuple[Array, float] | None:
+        """Add scale z z' to A; return the old A^-1 z and the pivot 1 + scale z'A^-1 z.
+
+        Returns None, with nothing changed, if that is unsafe.
+        """
         if self.waiting == MOST_PENDING:
             self.flush()
-        self.pending[self.waiting, :] = product * pivot**-0.5
+        product = self.times(z)
+        # Both numbers in one go: what comes to the host is waited for.
+        length, leverage = self.device.host(self.device.xp.stack((z, product)) @ z).tolist()
+        pivot, rounding = 1.0 + scale * leverage, EPS * scale * self.largest * length
+        if COMING_MARGIN * rounding >= pivot:
+            rounding = scale * self._rounding(z[None, :])
+        if not COMING_MARGIN * rounding < pivot < DOUBLE.largest_pivot:
+            return None
+        self.pending[self.waiting, :] = product * (scale / pivot) ** 0.5
         self.waiting += 1
         return product, pivot
 
@@ -127,28 +129,24 @@ class DeviceInverse:
 
 
 class DeviceCarried:
-    """Inverse, weights, intercept and mean of the same rows, changed by every further row.
+    """Inverse, weights and mean of the same rows, changed by every further row.
+
+    The intercept is not carried: it is what the means of rows and targets make of the weights.
 
     Parameters
     ----------
     inverse : DeviceInverse
     columns : array of shape (T, d)
         The weights of each class.
-    intercept : array of shape (T,)
     mean : array of shape (d,)
         Of the rows, or zeros without an intercept.
-    total : float
-        What all rows weigh.
     """
 
     # _columns[:size]: the weights of each class; zeros follow.
 
-    def __init__(
-        self, inverse: DeviceInverse, columns: Array, intercept: Array, mean: Array, total: float
-    ) -> None:
+    def __init__(self, inverse: DeviceInverse, columns: Array, mean: Array) -> None:
         self.inverse, self.device = inverse, inverse.device
-        self.intercept, self.mean, self.total = intercept, mean, total
-        self.columns = columns
+        self.columns, self.mean = columns, mean
 
     @property
     def columns(self) -> Array:
@@ -161,71 +159,65 @@ class DeviceCarried:
 
     def add_classes(self, size: int) -> None:
         """Add zeros for classes that are new, so that there are `size` of them."""
-        if size <= self.size:
-            return
         capacity, width = self._columns.shape
         if size > capacity:
             grown = self.device.zeros(max(size, 2 * capacity), width)
             grown[: self.size, :] = self.columns
             self._columns = grown
-        more = self.device.zeros(size - self.size)
-        self.intercept = self.device.xp.concat([self.intercept, more])
-        self.size = size
+        self.size = max(size, self.size)
 
     def remove_classes(self, index: Index) -> None:
         """Take out classes that have no examples left."""
         kept = np.delete(np.arange(self.size), index)
-        self.intercept = rows_at(self.intercept[:, None], kept, self.device)[:, 0]
         self.columns = rows_at(self.columns, kept, self.device)
 
-    def learn_row(self, row: Array, label: int, fit_intercept: bool) -> float | None:
-        """Take in one row (d,); return the pivot, or None, with nothing changed, if unsafe."""
-        before, after, columns = self.total, self.total + 1, self.columns
-        z = row - self.mean if fit_intercept else row
-        root = (before / after) ** 0.5 if fit_intercept else 1.0
-        added = self.inverse.add_row(root * z)
+    def learn_row(self, row: Array, target: Floats, before: float | None) -> float | None:
+        """Take in one row (d,); return the pivot, or None, with nothing changed, if unsafe.
+
+        Parameters
+        ----------
+        row : array of shape (d,)
+        target : ndarray of shape (T,)
+            One for its class, less the mean of the targets so far.
+        before : float or None
+            What all rows weighed so far; None without an intercept.
+        """
+        z = row if before is None else row - self.mean
+        share = 1.0 if before is None else before / (before + 1)
+        added = self.inverse.add_row(z, share)
         if added is None:
             return None
         gain, pivot = added
-        excess = columns @ row + self.intercept  # of what is predicted over what is so
-        excess[label] -= 1.0
-        columns += ((-root / pivot) * excess)[:, None] * gain[None, :]
-        if fit_intercept:
-            self.mean = self.mean + z / after
-            self.intercept = self.intercept + excess * (
-                (self.mean @ gain) * (root / pivot) - 1 / after
-            )
-        self.total = after
+        columns, weight = self.columns, share / pivot
+        error = self.device.put(target) - columns @ z
+        columns += (weight * error)[:, None] * gain[None, :]
+        if before is not None:
+            self.mean = self.mean + z / (before + 1)
         return pivot
 
-    def change(self, X: Array, index: Index, sign: int, fit_intercept: bool) -> float | None:
-        """Add (sign 1) or take out (sign -1) rows `X` (m, d) of classes `index` (m,).
+    def change(self, X: Array, targets: Floats, sign: int, before: float | None) -> float | None:
+        """Add (sign 1) or take out (sign -1) rows `X` (m, d).
 
-        As `Carried.change`. Returns the most extreme pivot; None, with nothing changed, if that
-        is unsafe.
+        As `Carried.change`. `targets` (m, T) are theirs, less the mean of the targets so far.
+        Returns the most extreme pivot; None, with nothing changed, if that is unsafe.
         """
-        xp, m, before = self.device.xp, X.shape[0], self.total
-        after = before + sign * m
-        classes = self.device.put(np.arange(self.size), double=False)
-        own = xp.astype(self.device.put(index, double=False)[:, None] == classes, xp.float64)
-        errors = own - (X @ self.columns.T + self.intercept)
-        Z, E, shift = X, errors, 0.0
-        if fit_intercept:
-            Z = X - self.mean
+        xp, Z, shift = self.device.xp, X, None
+        if before is not None:
+            Z, after = X - self.mean, before + sign * X.shape[0]
+        errors = self.device.put(targets) - Z @ self.columns.T
+        if before is not None:
             shift = sign * xp.sum(Z, axis=0) / after
             share = 1 - (before / after) ** 0.5
-            Z, E = Z - share * xp.mean(Z, axis=0), E - share * xp.mean(E, axis=0)
+            Z, errors = (each - share * xp.mean(each, axis=0) for each in (Z, errors))
         changed = self.inverse.change(Z, sign)
         if changed is None:
             return None
         gain, factor, pivot = changed
-        step = sign * xp.linalg.solve(factor, E)
-        self._columns[: self.size, :] += step.T @ gain.T
-        if fit_intercept:
+        step = sign * xp.linalg.solve(factor, errors)
+        columns = self.columns
+        columns += step.T @ gain.T
+        if shift is not None:
             self.mean = self.mean + shift
-            moved_by = (self.mean @ gain) @ step
-            self.intercept = self.intercept + sign * xp.sum(errors, axis=0) / after - moved_by
-        self.total = after
         return pivot
 
 
@@ -274,6 +266,8 @@ class DeviceSolver:
     @property
     def masses(self) -> Floats:
         """What each class weighs in the sums, shape (T,), on the host."""
+        if not self.class_weight:
+            return self.sums.counts.astype(np.float64)
         return self._weighing.masses
 
     @property
@@ -284,7 +278,20 @@ class DeviceSolver:
     @property
     def intercept(self) -> Array:
         """Intercepts, shape (T,), not recoded; must not be written to."""
-        return self._current().intercept
+        carried = self._current()
+        return self.device.put(self._targets()) - carried.columns @ carried.mean
+
+    def _targets(self) -> Floats:
+        """Return the mean of the targets, shape (T,), on the host; zeros without an intercept."""
+        masses = self.masses
+        return masses / (masses.sum() or 1.0) if self.fit_intercept else 0.0 * masses
+
+    def scores(self, X: Array, factors: Floats) -> Array:
+        """Return the scores of rows `X` (m, d) times `factors` (T,), shape (m, T)."""
+        carried, targets = self._current(), self._targets()
+        Z = X - carried.mean if self.fit_intercept else X
+        both = self.device.put(np.stack((factors, targets * factors)))
+        return (Z @ carried.columns.T) * both[0, :] + both[1, :]
 
     def leverage(self, X: Array) -> Array:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
@@ -327,10 +334,11 @@ class DeviceSolver:
             self._mend_drift(X.shape[0])
         carried, rows = self._carried, self.device.put(X)
         carried.add_classes(len(labels))
-        if X.shape[0] == 1:
-            pivot = carried.learn_row(rows[0, :], int(index[0]), self.fit_intercept)
+        targets, before = self._own_targets(index, len(labels)), self._weight()
+        if len(index) == 1:
+            pivot = carried.learn_row(rows[0, :], targets[0], before)
         else:
-            pivot = carried.change(rows, index, 1, self.fit_intercept)
+            pivot = carried.change(rows, targets, 1, before)
         if pivot is None:
             self.discard()
             return
@@ -345,7 +353,8 @@ class DeviceSolver:
         carried = None if self.class_weight or self._rebuild_is_cheaper(X) else self._carried
         if remaining and carried is not None and not self._leaves_little(rows):
             self._mend_drift(rows.shape[0])
-            pivot = self._current().change(rows, index, -1, self.fit_intercept)
+            targets = self._own_targets(index, self.sums.n_classes)
+            pivot = self._current().change(rows, targets, -1, self._weight())
             if pivot is not None:
                 self._watch.note(pivot)
                 return
@@ -409,8 +418,7 @@ class DeviceSolver:
         else:
             del room
             inverse, columns = self._from_indefinite()
-        carried = DeviceCarried(inverse, columns, self.device.zeros(0), mean, mass)
-        self._set_intercept(carried)
+        carried = DeviceCarried(inverse, columns, mean)
         self._carried, self.rebuilds = carried, self.rebuilds + 1
         self._watch.restart(DOUBLE)
         if not self.class_weight:
@@ -427,8 +435,7 @@ class DeviceSolver:
         identity[:, :] = 0.0
         add_to_diagonal(identity, 1 / self.penalty, device)
         empty, mean = device.zeros(size, width), device.zeros(width)
-        inverse = DeviceInverse(identity, device)
-        self._carried = DeviceCarried(inverse, empty, device.zeros(size), mean, 0.0)
+        self._carried = DeviceCarried(DeviceInverse(identity, device), empty, mean)
         self._room = None
         self._watch.restart(DOUBLE)
 
@@ -470,15 +477,19 @@ class DeviceSolver:
         W = carried.columns.T
         carried.columns = (W + carried.inverse.times(self._right().T - self._image(W))).T
         carried.mean = self._mean()
-        self._set_intercept(carried)
         self._watch.is_rough = False
 
-    def _set_intercept(self, carried: DeviceCarried) -> None:
-        masses = self.masses
-        carried.intercept = self.device.zeros(len(masses))
+    def _weight(self) -> float | None:
+        """Return how many rows the mean is of; None without an intercept."""
+        return float(self.sums.total) if self.fit_intercept else None
+
+    def _own_targets(self, index: Index, size: int) -> Floats:
+        """Return targets of rows of classes `index`, less their mean so far, shape (m, size)."""
+        targets = np.zeros((len(index), size))
         if self.fit_intercept:
-            targets = self.device.put(masses / masses.sum())
-            carried.intercept = targets - carried.columns @ carried.mean
+            targets[:, : self.sums.n_classes] -= self._targets()
+        targets[np.arange(len(index)), index] += 1.0
+        return targets
 
     def _cross(self) -> Array:
         """Return the weighted sums of the rows of each class, shape (T, d)."""

@@ -74,12 +74,14 @@ def square_of(X: Array, device: Device) -> float:
 
     It is all of a batch that comes to the host.
     """
-    total = None
+    if X.shape[0] == 1:  # the usual case, without detours
+        row = device.put(X)[0, :]
+        return float(row @ row)
+    total = device.zeros(1)[0]
     for part in chunks(X):
         flat = device.xp.reshape(device.put(X[part, :]), (-1,))
-        square = flat @ flat
-        total = square if total is None else total + square
-    return 0.0 if total is None else float(total)
+        total = total + flat @ flat
+    return float(total)
 
 
 def rows_at(X: Array, where: Index, device: Device | None) -> Array:
@@ -357,13 +359,17 @@ class DeviceCross:
             grown = self.device.zeros(max(size, 2 * capacity), width)
             grown[: self.size, :] = self.totals
             self._totals = grown
-        groups = np.split(np.arange(len(index)), np.flatnonzero(np.diff(index) != 1) + 1)
+        # Classes next to each other are added together.
+        ends = [1] if len(index) == 1 else (np.flatnonzero(np.diff(index) != 1) + 1).tolist()
+        ends += [len(index)] * (len(index) > 1)
 
         def shift() -> None:
-            for group in groups if len(index) else ():
-                where = slice(int(index[group[0]]), int(index[group[-1]]) + 1)
+            start = 0
+            for end in ends:
+                totals = self._totals[int(index[start]) : int(index[start]) + end - start, :]
                 for term in range(terms.shape[0]):
-                    self._totals[where, :] += terms[term, group[0] : group[-1] + 1, :]
+                    totals += terms[term, start:end, :]
+                start = end
             self.size = size
 
         return shift
