@@ -73,9 +73,12 @@ class Device:
             array = self.xp.asarray(np.array(on_host(array)), device=self.device)
         elif getattr(array, "requires_grad", False):
             array = array.detach()  # sums are no place for a gradient
-        if double and array.dtype != self.xp.float64:
-            array = self.xp.astype(array, self.xp.float64)
-        return array
+        return self.double(array) if double else array
+
+    def double(self, array: Array) -> Array:
+        """Return an array that lives here in float64."""
+        xp = self.xp
+        return array if array.dtype == xp.float64 else xp.astype(array, xp.float64)
 
     def has(self, array: Array) -> bool:
         """Tell whether an array lives here."""

@@ -19,7 +19,9 @@ from newfound.solvers.watch import Watch
 from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.arrays import moved
 from newfound.sums.device import (
+    add_outer,
     add_products,
+    add_times,
     add_to_diagonal,
     blocks,
     cholesky,
@@ -59,7 +61,10 @@ class DeviceInverse:
         product = self.matrix @ columns
         if self.waiting:
             pending = self.pending[: self.waiting, :]
-            product -= pending.T @ (pending @ columns)
+            if columns.ndim == 1:
+                add_times(product, pending.T, pending @ columns, -1.0)
+            else:
+                product -= pending.T @ (pending @ columns)
         return product
 
     @property
@@ -188,9 +193,9 @@ class DeviceCarried:
         if added is None:
             return None
         gain, pivot = added
-        columns, weight = self.columns, share / pivot
-        error = self.device.put(target) - columns @ z
-        columns += (weight * error)[:, None] * gain[None, :]
+        columns, error = self.columns, self.device.put(target)
+        add_times(error, columns, z, -1.0)
+        add_outer(columns, error, gain, share / pivot)
         if before is not None:
             self.mean = self.mean + z / (before + 1)
         return pivot
@@ -298,7 +303,7 @@ class DeviceSolver:
         carried, xp, X = self._current(), self.device.xp, self.device.put(X, double=False)
         parts = []
         for part in chunks(X):
-            Z = self.device.put(X[part, :]) - carried.mean
+            Z = self.device.double(X[part, :]) - carried.mean
             parts.append(xp.sum(Z.T * carried.inverse.times(Z.T), axis=0))
         values = xp.concat(parts)
         return values + 1 / float(self.masses.sum()) if self.fit_intercept else values
@@ -332,7 +337,7 @@ class DeviceSolver:
             return
         if self.sums.total:
             self._mend_drift(X.shape[0])
-        carried, rows = self._carried, self.device.put(X)
+        carried, rows = self._carried, self.device.double(X)
         carried.add_classes(len(labels))
         targets, before = self._own_targets(index, len(labels)), self._weight()
         if len(index) == 1:
@@ -349,7 +354,7 @@ class DeviceSolver:
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
-        rows, remaining = self.device.put(X), self.sums.total - X.shape[0]
+        rows, remaining = self.device.double(X), self.sums.total - X.shape[0]
         carried = None if self.class_weight or self._rebuild_is_cheaper(X) else self._carried
         if remaining and carried is not None and not self._leaves_little(rows):
             self._mend_drift(rows.shape[0])

@@ -62,6 +62,26 @@ def cholesky(matrix: Array, device: Device) -> Array | None:
     return factor
 
 
+def add_outer(matrix: Array, left: Array, right: Array, scale: float) -> None:
+    """Overwrite `matrix` (m, k) with `matrix + scale outer(left, right)`.
+
+    Here as below: torch has one call for what takes the array API several, and each call takes a
+    GPU's host as long as small arrays take the GPU.
+    """
+    if hasattr(matrix, "addr_"):
+        matrix.addr_(left, right, alpha=scale)
+    else:
+        matrix += (scale * left)[:, None] * right[None, :]
+
+
+def add_times(vector: Array, matrix: Array, factors: Array, scale: float) -> None:
+    """Overwrite `vector` (m,) with `vector + scale matrix @ factors`."""
+    if hasattr(vector, "addmv_"):
+        vector.addmv_(matrix, factors, alpha=scale)
+    else:
+        vector += scale * (matrix @ factors)
+
+
 def chunks(X: Array) -> Iterator[slice]:
     """Yield the rows of a batch, a chunk at a time."""
     size = max(1, CHUNK // max(1, X.shape[1]))
@@ -75,11 +95,11 @@ def square_of(X: Array, device: Device) -> float:
     It is all of a batch that comes to the host.
     """
     if X.shape[0] == 1:  # the usual case, without detours
-        row = device.put(X)[0, :]
+        row = device.double(X)[0, :]
         return float(row @ row)
     total = device.zeros(1)[0]
     for part in chunks(X):
-        flat = device.xp.reshape(device.put(X[part, :]), (-1,))
+        flat = device.xp.reshape(device.double(X[part, :]), (-1,))
         total = total + flat @ flat
     return float(total)
 
@@ -196,7 +216,7 @@ class DeviceGram:
             self._waiting = grown
 
     def _append(self, X: Array, start: int, stop: int) -> None:
-        self._waiting[start:stop, :] = self.device.put(X)
+        self._waiting[start:stop, :] = self.device.double(X)
         self.count = stop
 
     def _flush_and_add(self, matrix: Array, X: Array, few: bool) -> None:
@@ -212,10 +232,10 @@ class DeviceGram:
 
     def _add_to_matrix(self, matrix: Array, X: Array, scale: float) -> None:
         if X.dtype == self.device.xp.float64:  # which needs no room
-            add_products(matrix, self.device.put(X), scale)
+            add_products(matrix, X, scale)
         else:
             for part in chunks(X):
-                add_products(matrix, self.device.put(X[part, :]), scale)
+                add_products(matrix, self.device.double(X[part, :]), scale)
         self.flushes += 1
 
     def prepare_removal(self, X: Array) -> Callable[[], None]:
@@ -253,7 +273,7 @@ class DeviceGram:
             return found  # subtracted, as most of them would be
         free = np.ones(self.count, dtype=bool)
         for each in range(X.shape[0] if self.count else 0):
-            row = self.device.put(X[each : each + 1, :])
+            row = self.device.double(X[each : each + 1, :])
             equal = self.device.host(xp.all(self._rows == row, axis=1)) & free
             if equal.any():
                 found[each] = np.flatnonzero(equal)[-1]
@@ -264,7 +284,7 @@ class DeviceGram:
         """Tell whether X'X without rows `X`, (m, d), plus `slack` times I is positive definite."""
         left = self._zeros()
         self.add_to(left, 1.0)
-        add_products(left, self.device.put(X), -1.0)
+        add_products(left, self.device.double(X), -1.0)
         add_to_diagonal(left, slack, self.device)
         return cholesky(left, self.device) is not None
 
@@ -342,14 +362,14 @@ class DeviceCross:
     def terms(self, X: Array, index: Index, exact: bool) -> tuple[Index, Array]:
         """Return classes next to each other, and one term (1, k, d) of each one's rows."""
         if X.shape[0] == 1:
-            return index, self.device.put(X)[None, :, :]
+            return index, self.device.double(X)[None, :, :]
         xp, low, high = self.device.xp, int(index.min(initial=0)), int(index.max(initial=-1)) + 1
         classes = self.device.put(np.arange(low, high), double=False)
         of = self.device.put(index, double=False)
         total = self.device.zeros(high - low, X.shape[1])
         for part in chunks(X):
             members = xp.astype(of[part][:, None] == classes[None, :], xp.float64)
-            total += members.T @ self.device.put(X[part, :])
+            total += members.T @ self.device.double(X[part, :])
         return np.arange(low, high), total[None, :, :]
 
     def prepare(self, index: Index, terms: Array, size: int) -> Callable[[], None]:
