@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from newfound.common.arrays import Floats, Index, Labels
+from newfound.common.arrays import Counts, Floats, Index, Labels
 from newfound.common.device import Array, Device
 from newfound.common.errors import NotTaughtError
+from newfound.common.recorded import Recorded
 from newfound.solvers.cholesky import Equations, invert, solve
 from newfound.solvers.in_place import invert_in_place
 from newfound.solvers.inverse import COMING_MARGIN, GOING_MARGIN, LIMITS
@@ -48,13 +49,14 @@ class DeviceInverse:
     device : Device
     """
 
-    # matrix - pending[:waiting]' pending[:waiting] is A^-1.
-    # largest: on the diagonal of the matrix.
+    # matrix - pending' pending is A^-1; all but the first `waiting` rows are zeros.
+    # diagonal: of the matrix; not negative, whatever rounding did.
 
     def __init__(self, matrix: Array, device: Device) -> None:
         self.matrix, self.device = matrix, device
         self.pending, self.waiting = device.zeros(MOST_PENDING, matrix.shape[0]), 0
-        self._note_diagonal()
+        self.places = device.put(np.arange(float(MOST_PENDING)))
+        self.diagonal = device.xp.abs(device.xp.linalg.diagonal(matrix))
 
     def times(self, columns: Array) -> Array:
         """Return A^-1 times `columns`, of shape (d,) or (d, k)."""
@@ -72,25 +74,6 @@ class DeviceInverse:
         """The sum of the diagonal of A^-1."""
         pending, xp = self.pending[: self.waiting, :], self.device.xp
         return float(xp.linalg.trace(self.matrix) - xp.sum(pending * pending))
-
-    def add_row(self, z: Array, scale: float) -> tuple[Array, float] | None:
-        """Add scale z z' to A; return the old A^-1 z and the pivot 1 + scale z'A^-1 z.
-
-        Returns None, with nothing changed, if that is unsafe.
-        """
-        if self.waiting == MOST_PENDING:
-            self.flush()
-        product = self.times(z)
-        # Both numbers in one go: what comes to the host is waited for.
-        length, leverage = self.device.host(self.device.xp.stack((z, product)) @ z).tolist()
-        pivot, rounding = 1.0 + scale * leverage, EPS * scale * self.largest * length
-        if COMING_MARGIN * rounding >= pivot:
-            rounding = scale * self._rounding(z[None, :])
-        if not COMING_MARGIN * rounding < pivot < DOUBLE.largest_pivot:
-            return None
-        self.pending[self.waiting, :] = product * (scale / pivot) ** 0.5
-        self.waiting += 1
-        return product, pivot
 
     def change(self, Z: Array, sign: int) -> tuple[Array, Array, float] | None:
         """Add sign Z'Z to A; return V, R and the most extreme pivot, or None if that is unsafe.
@@ -113,20 +96,21 @@ class DeviceInverse:
         if not is_safe:
             return None
         gain = xp.linalg.solve(factor, product.T).T
-        add_products(self.matrix, gain.T, float(-sign))
-        self._note_diagonal()
+        self._subtract(gain.T, sign)
         return gain, factor, float(max(1.0, most, 1 / least))
 
     def flush(self) -> None:
         """Make all changes that wait."""
         if self.waiting:
-            add_products(self.matrix, self.pending[: self.waiting, :], -1.0)
+            self._subtract(self.pending[: self.waiting, :], 1)
+            self.pending[:, :] = 0.0
             self.waiting = 0
-            self._note_diagonal()
 
-    def _note_diagonal(self) -> None:
-        diagonal = self.device.xp.abs(self.device.xp.linalg.diagonal(self.matrix))
-        self.diagonal, self.largest = diagonal, float(self.device.xp.max(diagonal))
+    def _subtract(self, rows: Array, sign: int) -> None:
+        """Overwrite the matrix with itself less sign rows' rows."""
+        add_products(self.matrix, rows, float(-sign))
+        # In place, for what is recorded reads it.
+        self.diagonal[...] = self.device.xp.abs(self.device.xp.linalg.diagonal(self.matrix))
 
     def _rounding(self, Z: Array) -> float:
         """Estimate the rounding error of z'A^-1 z, the largest of several rows; as `Inverse`."""
@@ -148,10 +132,16 @@ class DeviceCarried:
     """
 
     # _columns[:size]: the weights of each class; zeros follow.
+    # _recorded: what a row does to the arrays in _held.
 
     def __init__(self, inverse: DeviceInverse, columns: Array, mean: Array) -> None:
         self.inverse, self.device = inverse, inverse.device
         self.columns, self.mean = columns, mean
+        self._recorded: Recorded | None = None
+        self._held: tuple[Array, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_recorded": None, "_held": ()}
 
     @property
     def columns(self) -> Array:
@@ -176,29 +166,65 @@ class DeviceCarried:
         kept = np.delete(np.arange(self.size), index)
         self.columns = rows_at(self.columns, kept, self.device)
 
-    def learn_row(self, row: Array, target: Floats, before: float | None) -> float | None:
+    def learn_row(self, row: Array, label: int, counts: Counts | None) -> float | None:
         """Take in one row (d,); return the pivot, or None, with nothing changed, if unsafe.
 
         Parameters
         ----------
         row : array of shape (d,)
-        target : ndarray of shape (T,)
-            One for its class, less the mean of the targets so far.
-        before : float or None
-            What all rows weighed so far; None without an intercept.
+        label : int
+            Its class.
+        counts : ndarray of int or None
+            Rows of each class so far; None without an intercept.
         """
-        z = row if before is None else row - self.mean
-        share = 1.0 if before is None else before / (before + 1)
-        added = self.inverse.add_row(z, share)
-        if added is None:
+        inverse = self.inverse
+        if inverse.waiting == MOST_PENDING:
+            inverse.flush()
+        given, share, rate = np.zeros(3 + self._columns.shape[0]), 1.0, 0.0
+        if counts is not None:  # without an intercept the mean is zero and stays so
+            before = int(counts.sum())
+            share, rate = before / (before + 1), 1 / (before + 1)
+            given[3 : 3 + len(counts)] = counts * (-1.0 / max(1, before))
+        given[0], given[1], given[2] = share, rate, inverse.waiting
+        given[3 + label] += 1.0
+        leverage, is_safe = self.device.host(self._step(row, self.device.put(given))).tolist()
+        if not is_safe:
             return None
-        gain, pivot = added
-        columns, error = self.columns, self.device.put(target)
-        add_times(error, columns, z, -1.0)
-        add_outer(columns, error, gain, share / pivot)
-        if before is not None:
-            self.mean = self.mean + z / (before + 1)
-        return pivot
+        inverse.waiting += 1
+        return 1.0 + float(share * leverage)
+
+    @property
+    def _step(self) -> Recorded:
+        """What `_take_in` does, for the arrays that are held now."""
+        held = (self._columns, self.mean, self.inverse.matrix)
+        if self._recorded is None or any(a is not b for a, b in zip(self._held, held, strict=True)):
+            self._recorded, self._held = Recorded(self._take_in, self.device), held
+        return self._recorded
+
+    def _take_in(self, row: Array, given: Array) -> Array:
+        """Take in one row (d,), unless that is unsafe; return its leverage, and 1.0 if it was safe.
+
+        `given` are what the row weighs, by how much it moves the mean, the first place that is
+        free among pending changes, and the target. Nothing waits for the host here.
+        """
+        xp, inverse = self.device.xp, self.inverse
+        share, rate, place, target = given[0], given[1], given[2], given[3:]
+        z = row - self.mean
+        product = inverse.matrix @ z
+        add_times(product, inverse.pending.T, inverse.pending @ z, -1.0)
+        leverage = z @ product
+        pivot, rounding = 1.0 + share * leverage, (EPS * COMING_MARGIN) * share
+        is_safe = (rounding * ((z * z) @ inverse.diagonal) < pivot) & (pivot < DOUBLE.largest_pivot)
+        nothing = xp.zeros_like(z)
+        z, product = xp.where(is_safe, z, nothing), xp.where(is_safe, product, nothing)
+        weight = xp.where(is_safe, share / pivot, nothing[0])
+        here = xp.astype(inverse.places == place, xp.float64) * xp.sqrt(weight)
+        add_outer(inverse.pending, here, product, 1.0)
+        error = target * weight
+        add_times(error, self._columns, z * weight, -1.0)
+        add_outer(self._columns, error, product, 1.0)
+        self.mean += rate * z
+        return xp.stack((leverage, xp.astype(is_safe, xp.float64)))
 
     def change(self, X: Array, targets: Floats, sign: int, before: float | None) -> float | None:
         """Add (sign 1) or take out (sign -1) rows `X` (m, d).
@@ -222,7 +248,7 @@ class DeviceCarried:
         columns = self.columns
         columns += step.T @ gain.T
         if shift is not None:
-            self.mean = self.mean + shift
+            self.mean += shift
         return pivot
 
 
@@ -339,11 +365,12 @@ class DeviceSolver:
             self._mend_drift(X.shape[0])
         carried, rows = self._carried, self.device.double(X)
         carried.add_classes(len(labels))
-        targets, before = self._own_targets(index, len(labels)), self._weight()
         if len(index) == 1:
-            pivot = carried.learn_row(rows[0, :], targets[0], before)
+            counts = self.sums.counts if self.fit_intercept else None
+            pivot = carried.learn_row(rows[0, :], int(index[0]), counts)
         else:
-            pivot = carried.change(rows, targets, 1, before)
+            targets = self._own_targets(index, len(labels))
+            pivot = carried.change(rows, targets, 1, self._weight())
         if pivot is None:
             self.discard()
             return

@@ -18,7 +18,7 @@ from newfound.sums.triangles import Triangles
 # Rows that wait at most, as a share of the features; and as a number, lest flushing be felt.
 WAITING_SHARE, LEAST_WAITING, MOST_WAITING = 16, 16, 256
 # Columns of a matrix that are changed at a time, as a share of all.
-COLUMN_SHARE, LEAST_COLUMNS = 8, 64
+COLUMN_SHARE, LEAST_COLUMNS = 16, 64
 # Numbers of a batch that are converted, or squared, at a time.
 CHUNK = 2**24
 # Rows that are looked for one by one among those that wait.
