@@ -1,6 +1,6 @@
 """The inverse of a positive definite matrix, in the room of the matrix itself.
 
-Blocks of columns at a time, so that all it takes beside is an eighth of that room: two blocks. It is products
+Blocks of columns at a time, so that all it takes beside is an eighth of that room. It is products
 of blocks for nearly all of its time, which is what GPUs are good at.
 """
 
