@@ -86,7 +86,8 @@ def checked_labels(X: Any, y: Any) -> Labels:
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     labels = as_labels(y)
-    same = type(X) is np.ndarray and X.ndim and len(X) == len(labels)
+    is_array = type(X) is np.ndarray or device_of(X) is not None
+    same = is_array and X.ndim and X.shape[0] == len(labels)
     if not same and (hasattr(X, "__len__") or hasattr(X, "shape")):
         check_consistent_length(X, labels)
     return labels
