@@ -87,13 +87,13 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
-    @locked
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and learn `X`, `y`.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
+            Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
 
@@ -111,7 +111,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
         array([3, 7])
         """
-        return self._learn(X, y, None, anew=True, whole=True)
+        return self._learn(X, y, None, whole=True)
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
+from newfound.distributed.collections import is_collection
 from newfound.engine.engine import Engine
 from newfound.heads.probabilities import softmax
 from newfound.selection.calibration import Calibration
@@ -162,13 +164,13 @@ class Learner(Locked):
         engine = getattr(self, "_engine", None)
         return engine is not None and engine.sums.total > 0
 
-    @locked
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn `X`, `y` on top of what is known, as if all had been there from the start.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
+            Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers. New ones become new classes.
         classes : array-like, optional
@@ -191,9 +193,8 @@ class Learner(Locked):
         >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
         array([1, 2])
         """
-        return self._learn(X, y, classes, anew=not hasattr(self, "_engine"))
+        return self._learn(X, y, classes)
 
-    @locked
     def store(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn `X`, `y` as `partial_fit` does, but derive nothing from it before it is asked.
 
@@ -224,7 +225,7 @@ class Learner(Locked):
         >>> model.predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        return self._learn(X, y, None, anew=not hasattr(self, "_engine"), put_off=True)
+        return self._learn(X, y, None, put_off=True)
 
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
@@ -969,22 +970,68 @@ class Learner(Locked):
         return self._engine.configure(self._settings())
 
     def _learn(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any,
-        anew: bool,
-        whole: bool = False,
-        put_off: bool = False,
+        self, X: Any, y: Any, classes: Any, whole: bool = False, put_off: bool = False
     ) -> Self:
+        """Learn rows on top of what is known or, with `whole`, in place of it."""
+        if is_collection(X):
+            return self._learn_partitions(X, y, classes, whole)
+        return self._learn_rows(X, y.compute() if is_collection(y) else y, classes, whole, put_off)
+
+    def _learn_partitions(self, X: Any, y: Any, classes: Any, whole: bool) -> Self:
+        """Learn a Dask collection: its sums are made where its rows are, and then merged.
+
+        Meanwhile others may ask and teach. Whatever fails, this model is as it was.
+        """
+        from newfound.distributed.collections import like_a_row  # they need Dask, and pandas
+        from newfound.distributed.learning import Lesson, learned
+
+        row, page = like_a_row(X), self._blank_page()
+        page._rows(row, reset=True)  # what every partition has to be like
+        labels = y if is_collection(y) else page._labels(y, y)
+        with self.lock:
+            self._check_at_rest()
+            ours = self._continued(page.n_features_in_, whole)
+            if ours.sums.total:
+                self._rows(row, reset=False)
+            sums = ours.sums
+            announced = Sums(sums.width, sums.per_class)
+            if classes is not None:
+                announced.announce(as_labels(classes, "classes"))
+            known = join_labels(sums.labels, announced.labels)[:1]
+            check = partial(page._rows, reset=False)
+            lesson = Lesson(check, page._labels, ours.settings, sums.per_class, known, sums.total)
+        part = learned(X, labels, lesson)
+        announced.merge(part.sums)
+        theirs = Engine(announced, lesson.settings, part.selector)
+        return self._take_in(theirs, page._feature_names(), whole)
+
+    @locked
+    def _take_in(self, theirs: Engine, names: list[str] | None, whole: bool) -> Self:
+        """Take in what was learned elsewhere, on top of what is known or in place of it."""
         self._check_at_rest()
+        ours = self._continued(theirs.sums.width, whole)
+        names = self._feature_names() if ours.sums.total else names
+        both = ours.merged(theirs)
+        if whole:
+            both.reconsider()
+        return self._adopt(both, names)
+
+    def _continued(self, width: int, whole: bool) -> Engine:
+        """Return the engine that learns on or, with `whole` or where there is none, a new one."""
+        if whole or not hasattr(self, "_engine"):
+            return Engine.blank(width, self._settings())
+        return self._ready()
+
+    @locked
+    def _learn_rows(self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool) -> Self:
+        self._check_at_rest()
+        anew = whole or not hasattr(self, "_engine")
         settings, page = self._settings(), self
         labels = everything = self._labels(X, y)
         if classes is not None:
             everything = join_labels(as_labels(classes, "classes"), labels)
         if anew:  # on a blank page: whatever fails, this model is as it was
-            page = object.__new__(type(self))
-            page.__dict__ = self._without_lessons()
+            page = self._blank_page()
         rows = page._rows(X, reset=anew)
         engine = Engine.blank(rows.shape[1], settings) if anew else self._ready()
         index, known = engine.sums.locate(everything)
@@ -1001,6 +1048,12 @@ class Learner(Locked):
             page._engine = engine
             self.__dict__ = page.__dict__
         return self
+
+    def _blank_page(self) -> Self:
+        """Return a model with the same parameters and lock that was taught nothing."""
+        page = object.__new__(type(self))
+        page.__dict__ = self._without_lessons()
+        return page
 
     def _without_lessons(self) -> dict[str, Any]:
         """Return what is left of this model if everything taught is taken away."""
