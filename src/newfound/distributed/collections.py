@@ -1,11 +1,15 @@
 """Dask arrays and DataFrames: known without importing Dask, and cut into partitions of rows."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Labels, Rows
+from newfound.common.arrays import Counts, Index, Labels
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 
@@ -22,11 +26,23 @@ def is_collection(thing: Any) -> bool:
     return hasattr(type(thing), "__dask_graph__")
 
 
-class Cut(NamedTuple):
+def in_memory(y: Any) -> Any:
+    """Return labels, computed if they are lazy.
+
+    Examples
+    --------
+    >>> in_memory(["mug", "cup"])
+    ['mug', 'cup']
+    """
+    return y.compute() if is_collection(y) else y
+
+
+@dataclass(frozen=True)
+class Cut:
     """A collection, cut into partitions of rows."""
 
     blocks: Any  # a Dask array; its blocks are arrays, or DataFrames, which Dask need not know
-    index: str  # its axes: "ij" for rows and features, else "i"
+    axes: str  # "ij" for rows and features, "i" for what has no features, or hides them
     lengths: tuple[int, ...] | None  # rows of each partition, if they are known
 
     @property
@@ -34,12 +50,11 @@ class Cut(NamedTuple):
         """How many partitions there are."""
         return len(self.blocks.chunks[0])
 
-    def count(self) -> tuple[int, ...]:
+    def count_rows(self) -> tuple[int, ...]:
         """Return the rows of each partition; where they are not known, they are counted now."""
         if self.lengths is not None:
             return self.lengths
-        counted = together(_length, self, dtype=np.int64).compute()
-        return tuple(counted.tolist())
+        return tuple(each(_length, self).compute().tolist())
 
 
 def cut_rows(X: Any) -> Cut:
@@ -77,7 +92,9 @@ def like_a_row(X: Any) -> Any:
 
         return pd.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns)
     if np.isnan(X.shape[1]):
-        raise InputError("X does not say how many features it has: X.compute_chunk_sizes() finds out")
+        raise InputError(
+            "X does not say how many features it has: X.compute_chunk_sizes() finds out"
+        )
     return np.zeros((1, X.shape[1]))
 
 
@@ -103,7 +120,7 @@ def cut_labels(y: Any, rows: Cut, X: Any) -> Cut:
     (2, 2, 1)
     """
     if isinstance(y, np.ndarray):
-        return _cut_plain(y, rows.count())
+        return _cut_plain(y, rows.count_rows())
     y = _one_column(y)
     labels = _cut_frame(_as_divided(y, X)) if hasattr(y, "map_partitions") else _cut_array(y, "i")
     if rows.lengths is not None and labels.lengths is not None:
@@ -118,47 +135,92 @@ def cut_labels(y: Any, rows: Cut, X: Any) -> Cut:
     return labels
 
 
-def together(function: Any, *cuts: Cut, dtype: Any, name: str | None = None) -> Any:
-    """Return a lazy array with a block for every partition: what `function` makes of its blocks.
+def each(function: Callable[..., Any], *cuts: Cut, name: str = "block", **shared: Any) -> Any:
+    """Return a lazy array with one block a partition: what a function makes of its blocks.
+
+    Parameters
+    ----------
+    function : callable
+        From the number of a partition, and its block of every cut. If it raises ValueError or
+        TypeError, the error names the partition.
+    *cuts : Cut
+        Of as many partitions.
+    name : str, default="block"
+        Of the tasks.
+    **shared
+        What the function is given in every task. If it is lazy, there is one of it for all.
+
+    Returns
+    -------
+    Dask array of shape (n,)
 
     Examples
     --------
     >>> import dask.array
     >>> rows = cut_rows(dask.array.ones((5, 3), chunks=(2, 3)))
-    >>> together(lambda X: np.array([len(X)]), rows, dtype=int).compute()
-    array([2, 2, 1])
+    >>> each(lambda number, X: np.array([number + len(X)]), rows).compute()
+    array([2, 3, 3])
     """
     with imported_from("dask"):
         import dask.array as da
 
-    parts = [part for cut in cuts for part in (cut.blocks, cut.index)]
-    return da.blockwise(
-        partial(_with_whole_rows, function),
-        "i",
-        *parts,
-        dtype=dtype,
-        meta=np.empty(0, dtype=dtype),
-        align_arrays=False,
-        name=name,
+    # What the blocks are is for us to know: Dask neither looks at them nor joins them.
+    nothing, parts = (
+        np.empty(0, dtype=object),
+        [part for cut in cuts for part in (cut.blocks, cut.axes)],
+    )
+    blocks = da.blockwise(_whole, "i", *parts, dtype=object, meta=nothing, align_arrays=False)
+    return blocks.map_blocks(
+        partial(_call, function),
+        dtype=object,
+        meta=nothing,
+        name=f"newfound-{name}-{uuid4().hex}",
+        **shared,
     )
 
 
-def _with_whole_rows(function: Any, *blocks: Any) -> Any:
-    """Call a function with blocks; one that is cut in columns comes as a list, and is joined."""
-    return function(*(_joined(each) if isinstance(each, list) else each for each in blocks))
+def _whole(*blocks: Any) -> tuple[Any, ...]:
+    """Return the blocks of a partition; one that is cut in columns comes as a list."""
+    return tuple(_joined(each) if isinstance(each, list) else each for each in blocks)
+
+
+def _call(
+    function: Callable[..., Any], blocks: tuple[Any, ...], block_id: tuple[int], **shared: Any
+) -> Any:
+    with in_partition(block_id[0]):
+        return function(block_id[0], *blocks, **shared)
+
+
+@contextmanager
+def in_partition(number: int) -> Iterator[None]:
+    """Name the partition in what goes wrong.
+
+    Examples
+    --------
+    >>> with in_partition(3):
+    ...     raise ValueError("Input X contains NaN")
+    Traceback (most recent call last):
+    newfound.InputError: partition 3: Input X contains NaN
+    """
+    try:
+        yield
+    except TypeError as error:
+        raise TypeError(f"partition {number}: {error}") from error
+    except ValueError as error:
+        raise InputError(f"partition {number}: {error}") from error
 
 
 def _joined(columns: list[Any]) -> Any:
     return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
 
 
-def _length(block: Any) -> Counts:
+def _length(_: int, block: Any) -> Counts:
     return np.array([len(block)])
 
 
-def _cut_array(X: Any, index: str) -> Cut:
+def _cut_array(X: Any, axes: str) -> Cut:
     lengths = X.chunks[0]
-    return Cut(X, index, None if np.isnan(lengths).any() else tuple(map(int, lengths)))
+    return Cut(X, axes, None if np.isnan(lengths).any() else tuple(map(int, lengths)))
 
 
 def _cut_frame(frame: Any) -> Cut:
@@ -205,8 +267,9 @@ def _cut_plain(labels: Labels, lengths: tuple[int, ...]) -> Cut:
     return Cut(blocks, "i", lengths)
 
 
-def _decoded(distinct: Labels, codes: Rows) -> Labels:
-    return distinct[codes]
+def _decoded(distinct: Labels, codes: Index) -> Labels:
+    labels: Labels = distinct[codes]
+    return labels
 
 
 def _check_total(rows: int, labels: int) -> None:

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InputError
 from newfound.common.threads import alone
-from newfound.distributed.collections import cut_labels, cut_rows, like_a_row, together
+from newfound.distributed.collections import cut_labels, cut_rows, each, like_a_row
 from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import added_up, fan_in
 from newfound.selection.witnesses import Witnesses
@@ -19,11 +18,18 @@ from newfound.sums.labels import check_same_type
 from newfound.sums.sums import Sums
 
 
+class Checks(NamedTuple):
+    """What checks a partition: as on one machine, it raises ValueError or TypeError."""
+
+    rows: Callable[[Any], Rows]
+    labels: Callable[[Any, Any], Labels]  # given rows and labels
+    names: list[str] | None = None  # of the features
+
+
 class Lesson(NamedTuple):
     """What has to be known to learn a partition, whichever it is."""
 
-    rows: Callable[[Any], Rows]  # checks rows, as of one machine
-    labels: Callable[[Any, Any], Labels]  # checks labels, given their rows
+    checks: Checks
     settings: Settings | SelectionSettings
     per_class: bool  # whether sums are held per class
     known: Labels  # a label that is known already, shape (1,), or none
@@ -59,19 +65,15 @@ def learned(X: Any, y: Any, lesson: Lesson) -> Part:
     >>> from newfound.sums.labels import as_labels
     >>> from newfound.sums.rows import as_rows
     >>> settings, nothing = Settings(1.0, 0.7, None, True), np.array([])
-    >>> lesson = Lesson(as_rows, lambda X, y: as_labels(y), settings, False, nothing, 0)
+    >>> checks = Checks(as_rows, lambda X, y: as_labels(y))
+    >>> lesson = Lesson(checks, settings, False, nothing, 0)
     >>> X = dask.array.ones((5, 3), chunks=(2, 3))
     >>> learned(X, dask.array.arange(5, chunks=2) % 2, lesson).sums.counts
     array([3, 2])
     """
     rows, width = cut_rows(X), like_a_row(X).shape[1]
-    pairs = together(_pair, rows, cut_labels(y, rows, X), dtype=object)
-    parts = pairs.map_blocks(
-        partial(part_of, lesson=lesson, width=width),
-        dtype=object,
-        meta=np.empty(0, dtype=object),
-        name=f"newfound-sums-{uuid4().hex}",
-    )
+    make = partial(part_of, lesson, width)
+    parts = each(make, rows, cut_labels(y, rows, X), name="sums")
     add = partial(merged, cap=lesson.cap)
     found: Part = added_up(parts, add, fan_in(width, lesson.per_class)).compute()
     if not found.sums.total:
@@ -79,24 +81,18 @@ def learned(X: Any, y: Any, lesson: Lesson) -> Part:
     return found
 
 
-def _pair(X: Any, y: Any) -> tuple[Any, Any]:
-    return X, y
-
-
-def part_of(
-    pair: tuple[Any, Any], lesson: Lesson, width: int, block_id: tuple[int, ...]
-) -> Part:
+def part_of(lesson: Lesson, width: int, number: int, X: Any, y: Any) -> Part:
     """Return what one partition becomes: the same whenever and wherever it is made.
 
     Parameters
     ----------
-    pair : tuple
-        Its rows and its labels.
     lesson : Lesson
     width : int
         Number of features.
-    block_id : tuple of int
-        Its number.
+    number : int
+        Of the partition.
+    X, y
+        Its rows and its labels.
 
     Returns
     -------
@@ -104,25 +100,16 @@ def part_of(
 
     Raises
     ------
-    InputError
+    ValueError, TypeError
         If rows or labels cannot be taught.
-    TypeError
-        If they are no numbers, or no labels.
     """
-    (X, y), (number,) = pair, block_id
     chooses = isinstance(lesson.settings, SelectionSettings)
     sums = Sums(width, lesson.per_class)
     witnesses = Witnesses(_seed(lesson, number)) if chooses else None
     if not len(X) and not len(y):
         return Part(sums, witnesses, number)
-    try:
-        labels = lesson.labels(X, y)
-        rows = lesson.rows(X)
-        check_same_type(lesson.known, labels)
-    except TypeError as error:
-        raise TypeError(f"partition {number}: {error}") from error
-    except ValueError as error:
-        raise InputError(f"partition {number}: {error}") from error
+    labels, rows = lesson.checks.labels(X, y), lesson.checks.rows(X)
+    check_same_type(lesson.known, labels)
     with alone():  # the other threads of this machine have partitions of their own
         sums.add(rows, *sums.locate(labels))
     if witnesses is not None:
@@ -134,8 +121,11 @@ def _seed(lesson: Lesson, number: int) -> int:
     """Return the seed of a partition's witnesses.
 
     A row's key depends on its turn, and turns begin anew with every partition. So that equal rows
-    of two partitions have different keys, the seeds differ.
+    of two partitions have different keys, the seeds differ. The first of all has that of a stream:
+    one partition alone is learned as on one machine.
     """
     assert isinstance(lesson.settings, SelectionSettings)
+    if lesson.taught == number == 0:
+        return lesson.settings.random_state
     entropy = [lesson.settings.random_state, lesson.taught, number]
     return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])

@@ -34,7 +34,7 @@ def levels(number: int, width: int) -> list[list[range]]:
     >>> levels(5, 2)
     [[range(0, 2), range(2, 4), range(4, 5)], [range(0, 2), range(2, 3)], [range(0, 2)]]
     """
-    found = []
+    found: list[list[range]] = []
     while number > 1 or not found:
         starts = range(0, number, width)
         found.append([range(start, min(start + width, number)) for start in starts])

@@ -3,9 +3,10 @@
 import copy
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,16 +17,17 @@ from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
-from newfound.distributed.collections import is_collection
+from newfound.distributed.answers import lazily
+from newfound.distributed.collections import in_memory, is_collection, like_a_row
+from newfound.distributed.learning import Checks, Lesson, learned
 from newfound.engine.engine import Engine
-from newfound.heads.probabilities import softmax
+from newfound.estimators.answers import Answered, Reading, novelty
 from newfound.selection.calibration import Calibration
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
-from newfound.sums.blas import rows_times, times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.rows import as_rows
 from newfound.sums.sums import Sums
@@ -53,28 +55,6 @@ FEW_ROWS = 16
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
-
-
-class Answered(NamedTuple):
-    """What a model says of m rows."""
-
-    labels: Labels  # sorted, shape (T,)
-    scores: Floats  # recoded, of these classes, shape (m, T)
-    sharpness: float  # of their probabilities
-    dtype: np.dtype[Any] | None  # of all rows taught
-    leverage: Floats | None = None  # if it was asked for, shape (m,)
-    unknown: Floats | None = None  # likewise: the probability that they are unknown
-
-    @property
-    def probabilities(self) -> NDArray[np.floating]:
-        """Of these classes, shape (m, T)."""
-        return softmax(in_precision(self.scores, self.dtype), self.sharpness)
-
-    @property
-    def novelty(self) -> Floats:
-        """How unlike everything taught they are, from 0 to 1."""
-        assert self.leverage is not None
-        return novelty(self.leverage)
 
 
 class Lessons(NamedTuple):
@@ -459,8 +439,8 @@ class Learner(Locked):
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
         array([[0.5, 0.5]])
         """
-        answered = self._answered(X)
-        return in_precision(answered.scores, answered.dtype)
+        scores: NDArray[np.floating] = self._ask("precise", X)
+        return scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
         """Return how probable each class is.
@@ -496,7 +476,8 @@ class Learner(Locked):
         array([[0.5 , 0.5 ],
                [0.09, 0.91]])
         """
-        return self._answered(X).probabilities
+        probabilities: NDArray[np.floating] = self._ask("probabilities", X)
+        return probabilities
 
     def unknown_proba(self, X: ArrayLike) -> Floats:
         """Return how probable it is that each row is of no class that was taught.
@@ -538,6 +519,9 @@ class Learner(Locked):
         >>> model.unknown_proba(centres).round(1)
         array([0., 0., 0., 0., 1.])
         """
+        if is_collection(X):
+            lazy: Floats = self._answer_lazily(self.frozen().learner.unknown_proba, X, np.zeros(0))
+            return lazy
         unknown = self._answered(X, look=True).unknown
         assert unknown is not None
         return unknown
@@ -581,7 +565,6 @@ class Learner(Locked):
         self._taught()
         return self._ready().calibration
 
-    @locked
     def novelty(self, X: ArrayLike) -> Floats:
         """Return how unlike everything taught each row of `X` is.
 
@@ -612,9 +595,14 @@ class Learner(Locked):
         >>> model.novelty([[0.5], [100.0]]).round(2)
         array([0.01, 1.  ])
         """
-        self._taught()
-        rows = self._rows(X, reset=False)
-        return novelty(self._ready().solver.leverage(rows))
+        if is_collection(X):
+            lazy: Floats = self._answer_lazily(self.frozen().learner.novelty, X, np.zeros(0))
+            return lazy
+        with self.lock:
+            self._taught()
+            rows = self._rows(X, reset=False)
+            found: Floats = novelty(self._ready().solver.leverage(rows))
+            return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
@@ -975,35 +963,37 @@ class Learner(Locked):
         """Learn rows on top of what is known or, with `whole`, in place of it."""
         if is_collection(X):
             return self._learn_partitions(X, y, classes, whole)
-        return self._learn_rows(X, y.compute() if is_collection(y) else y, classes, whole, put_off)
+        return self._learn_rows(X, in_memory(y), classes, whole, put_off)
 
     def _learn_partitions(self, X: Any, y: Any, classes: Any, whole: bool) -> Self:
         """Learn a Dask collection: its sums are made where its rows are, and then merged.
 
         Meanwhile others may ask and teach. Whatever fails, this model is as it was.
         """
-        from newfound.distributed.collections import like_a_row  # they need Dask, and pandas
-        from newfound.distributed.learning import Lesson, learned
-
-        row, page = like_a_row(X), self._blank_page()
-        page._rows(row, reset=True)  # what every partition has to be like
-        labels = y if is_collection(y) else page._labels(y, y)
+        row = like_a_row(X)
+        checks = self._checks_for(row)
         with self.lock:
             self._check_at_rest()
-            ours = self._continued(page.n_features_in_, whole)
+            ours = self._continued(row.shape[1], whole)
             if ours.sums.total:
                 self._rows(row, reset=False)
-            sums = ours.sums
+            sums, settings = ours.sums, ours.settings
             announced = Sums(sums.width, sums.per_class)
             if classes is not None:
                 announced.announce(as_labels(classes, "classes"))
             known = join_labels(sums.labels, announced.labels)[:1]
-            check = partial(page._rows, reset=False)
-            lesson = Lesson(check, page._labels, ours.settings, sums.per_class, known, sums.total)
-        part = learned(X, labels, lesson)
+            lesson = Lesson(checks, settings, sums.per_class, known, sums.total)
+        part = learned(X, y if is_collection(y) else self._labels(y, y), lesson)
         announced.merge(part.sums)
-        theirs = Engine(announced, lesson.settings, part.selector)
-        return self._take_in(theirs, page._feature_names(), whole)
+        return self._take_in(Engine(announced, settings, part.selector), checks.names, whole)
+
+    def _checks_for(self, row: Any) -> Checks:
+        """Return what checks that partitions are like a row; it knows nothing that was taught."""
+        page = object.__new__(type(self))
+        page.__dict__ = self._without_lessons()
+        page.__dict__.pop("_lock", None)  # it shall have its own
+        page._rows(row, reset=True)
+        return Checks(partial(page._rows, reset=False), page._labels, page._feature_names())
 
     @locked
     def _take_in(self, theirs: Engine, names: list[str] | None, whole: bool) -> Self:
@@ -1031,7 +1021,8 @@ class Learner(Locked):
         if classes is not None:
             everything = join_labels(as_labels(classes, "classes"), labels)
         if anew:  # on a blank page: whatever fails, this model is as it was
-            page = self._blank_page()
+            page = object.__new__(type(self))
+            page.__dict__ = self._without_lessons()
         rows = page._rows(X, reset=anew)
         engine = Engine.blank(rows.shape[1], settings) if anew else self._ready()
         index, known = engine.sums.locate(everything)
@@ -1048,12 +1039,6 @@ class Learner(Locked):
             page._engine = engine
             self.__dict__ = page.__dict__
         return self
-
-    def _blank_page(self) -> Self:
-        """Return a model with the same parameters and lock that was taught nothing."""
-        page = object.__new__(type(self))
-        page.__dict__ = self._without_lessons()
-        return page
 
     def _without_lessons(self) -> dict[str, Any]:
         """Return what is left of this model if everything taught is taken away."""
@@ -1076,28 +1061,56 @@ class Learner(Locked):
     def _answered(self, X: Any, look: bool = False) -> Answered:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
-            sums, rows = self._taught(), self._rows(X, reset=False)
-            engine = self._ready()
-            solver, factors, sharpness = engine.solver, engine.factors, engine.sharpness
-            weights, intercept = solver.weights, solver.intercept
-            counts, dtype = sums.counts, sums.dtype
-            labels, order = sums.sorted_classes
+            self._taught()
+            rows = self._rows(X, reset=False)
+            engine, reading = self._ready(), self._reading()
             leverage = unknown = None
-            if len(rows) == 1:
-                products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
-            elif len(rows) <= FEW_ROWS or look:
-                products = rows_times(rows, weights)
+            if len(rows) <= FEW_ROWS or look:
+                products = reading.products(rows)
             else:  # long enough for others to wait, so on a copy, for weights change in place
-                weights = weights.copy(order="K")
+                reading = reading.copy()
             if look:
-                leverage = solver.leverage(rows)
-                unknown = engine.unknown(rows, products + intercept, leverage)
+                leverage = engine.solver.leverage(rows)
+                unknown = engine.unknown(rows, products + reading.intercept, leverage)
         if len(rows) > FEW_ROWS and not look:
-            products = rows_times(rows, weights)
-        scores: Floats = (products + intercept) * factors
-        if not counts.all():
-            scores[:, counts == 0] = -np.inf
-        return Answered(labels, scores[:, order], sharpness, dtype, leverage, unknown)
+            products = reading.products(rows)
+        return reading.answered(products, leverage, unknown)
+
+    def _reading(self) -> "Reading":
+        """Return what scores are made with now; of use until something is learned."""
+        engine = self._ready()
+        sums, solver = engine.sums, engine.solver
+        labels, order = sums.sorted_classes
+        return Reading(
+            labels,
+            order,
+            sums.counts,
+            solver.weights,
+            solver.intercept,
+            engine.factors,
+            engine.sharpness,
+            sums.dtype,
+        )
+
+    def _ask(self, question: str, X: Any) -> Any:
+        """Return one thing of all that is said of rows: lazily, of those of a Dask collection."""
+        get = attrgetter(question)
+        if not is_collection(X):
+            return get(self._answered(X))
+        with self.lock:
+            self._taught()
+            reading = self._reading().copy()
+            nothing = reading.ask(get, np.zeros((1, self.n_features_in_)))[:0]
+        return self._answer_lazily(partial(reading.ask, get), X, nothing)
+
+    def _answer_lazily(self, answer: Callable[[Rows], Any], X: Any, nothing: Any) -> Any:
+        """Return a lazy array of answers to the rows of a Dask collection.
+
+        `nothing` is the answer to no rows.
+        """
+        row = like_a_row(X)
+        self._rows(row, reset=False)
+        return lazily(answer, X, self._checks_for(row).rows, nothing)
 
     def _common_names(self, theirs: Lessons) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""
@@ -1105,29 +1118,3 @@ class Learner(Locked):
         if names is not None and others is not None and names != others:
             raise InputError("cannot merge: the two models were taught features of different names")
         return names if names is not None else others
-
-
-def novelty(leverage: Floats) -> Floats:
-    """Return leverage h, shape (m,), as a number from 0 to 1: h / (1 + h).
-
-    >>> novelty(np.array([0.0, 1.0, np.inf]))
-    array([0. , 0.5, 1. ])
-    """
-    # In a form that survives an infinite h, and what float32 has made of one.
-    leverage = np.nan_to_num(leverage, nan=np.inf, posinf=np.inf)
-    return np.clip(1 - 1 / (1 + leverage), 0.0, np.nextafter(1.0, 0.0))
-
-
-def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:
-    """Return a copy of `values` in this precision, or in float64 if they leave its range.
-
-    >>> in_precision(np.array([1.0, 2.0]), np.dtype(np.float32)).dtype
-    dtype('float32')
-    >>> in_precision(np.array([1.0, 1e40]), np.dtype(np.float32)).dtype
-    dtype('float64')
-    """
-    if dtype == np.float32:
-        finite = values[np.isfinite(values)]
-        if np.abs(finite).max(initial=0.0) > np.finfo(np.float32).max:
-            dtype = None
-    return values.astype(np.float64 if dtype is None else dtype)
