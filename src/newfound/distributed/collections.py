@@ -66,9 +66,9 @@ def cut_rows(X: Any) -> Cut:
     >>> cut_rows(dask.array.ones((5, 3), chunks=(2, 3))).lengths
     (2, 2, 1)
     """
-    if hasattr(X, "map_partitions") and getattr(X, "ndim", 0) == 2:
+    if _is_frame(X):
         return _cut_frame(X)
-    if not hasattr(X, "chunks"):
+    if not _is_array(X):
         raise InputError(f"X must be a Dask array or DataFrame of rows, got a {type(X).__name__}")
     if X.ndim != 2:
         raise InputError(
@@ -87,7 +87,7 @@ def like_a_row(X: Any) -> Any:
     [[0.0, 0.0, 0.0]]
     """
     cut_rows(X)
-    if hasattr(X, "columns"):
+    if _is_frame(X):
         import pandas as pd  # it is there, if there is a DataFrame
 
         return pd.DataFrame(np.zeros((1, len(X.columns))), columns=X.columns)
@@ -122,7 +122,7 @@ def cut_labels(y: Any, rows: Cut, X: Any) -> Cut:
     if isinstance(y, np.ndarray):
         return _cut_plain(y, rows.count_rows())
     y = _one_column(y)
-    labels = _cut_frame(_as_divided(y, X)) if hasattr(y, "map_partitions") else _cut_array(y, "i")
+    labels = _cut_array(y, "i") if _is_array(y) else _cut_frame(_as_divided(y, X))
     if rows.lengths is not None and labels.lengths is not None:
         _check_total(sum(rows.lengths), sum(labels.lengths))
         if rows.lengths != labels.lengths:
@@ -228,18 +228,40 @@ def _cut_frame(frame: Any) -> Cut:
     return Cut(blocks, "i", None)
 
 
+def _is_array(thing: Any) -> bool:
+    with imported_from("dask"):
+        from dask.array import Array
+
+    return isinstance(thing, Array)
+
+
+def _is_frame(thing: Any) -> bool:
+    with imported_from("dask"):
+        from dask.utils import is_dataframe_like
+
+    return bool(is_dataframe_like(thing))
+
+
+def _is_series(thing: Any) -> bool:
+    with imported_from("dask"):
+        from dask.utils import is_series_like
+
+    return bool(is_series_like(thing))
+
+
 def _itself(block: Any) -> Any:
     return block
 
 
 def _one_column(y: Any) -> Any:
     """Return labels in one dimension, or raise InputError."""
-    dimensions = getattr(y, "ndim", 0)
-    if dimensions == 2 and (len(y.columns) if hasattr(y, "columns") else y.shape[1]) == 1:
-        return y[y.columns[0]] if hasattr(y, "columns") else y[:, 0]
-    if dimensions != 1:
-        raise InputError(f"y should be a 1d array of labels, got a {type(y).__name__} instead")
-    return y
+    if _is_frame(y) and len(y.columns) == 1:
+        return y[y.columns[0]]
+    if _is_array(y) and y.ndim == 2 and y.shape[1] == 1:
+        return y[:, 0]
+    if _is_series(y) or (_is_array(y) and y.ndim == 1):
+        return y
+    raise InputError(f"y should be a 1d array of labels, or a Series, got a {type(y).__name__}")
 
 
 def _as_divided(y: Any, X: Any) -> Any:
