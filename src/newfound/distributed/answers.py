@@ -51,14 +51,21 @@ def lazily(
     with imported_from("dask"):
         import dask.array as da
 
-    answers = each(partial(_answered, check, nothing), cut_rows(X), shared=_shared(answer))
-    axes, new = ("ik", {"k": nothing.shape[1]}) if nothing.ndim == 2 else ("i", {})
+    rows = cut_rows(X)
+    answers = each(partial(_answered, check, nothing), rows, shared=_shared(answer))
     kind = {"dtype": nothing.dtype, "meta": nothing}
-    return da.blockwise(_itself, axes, answers, "i", new_axes=new, **kind)
+    if nothing.ndim == 1:
+        return da.blockwise(_only, "i", answers, rows.axes, **kind)
+    columns = nothing.shape[1]
+    if rows.axes == "i":
+        return da.blockwise(_only, "ij", answers, "i", new_axes={"j": columns}, **kind)
+    return da.blockwise(_only, "ij", answers, "ij", adjust_chunks={"j": columns}, **kind)
 
 
-def _itself(answers: NDArray[Any]) -> NDArray[Any]:
-    return answers
+def _only(answers: Any) -> NDArray[Any]:
+    """Return the answers to a partition: along an axis that is lost, they come in a list."""
+    found: NDArray[Any] = answers[0] if isinstance(answers, list) else answers
+    return found
 
 
 def _answered(

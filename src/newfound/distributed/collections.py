@@ -54,7 +54,7 @@ class Cut:
         """Return the rows of each partition; where they are not known, they are counted now."""
         if self.lengths is not None:
             return self.lengths
-        return tuple(each(_length, self).compute().tolist())
+        return tuple(each(_length, self).compute().ravel().tolist())
 
 
 def cut_rows(X: Any) -> Cut:
@@ -74,7 +74,7 @@ def cut_rows(X: Any) -> Cut:
         raise InputError(
             f"X should have two dimensions, rows and features; it has {X.ndim} of them"
         )
-    return _cut_array(X, "ij")
+    return _cut_array(X if len(X.chunks[1]) == 1 else X.rechunk({1: -1}), "ij")
 
 
 def like_a_row(X: Any) -> Any:
@@ -152,24 +152,27 @@ def each(function: Callable[..., Any], *cuts: Cut, name: str = "block", **shared
 
     Returns
     -------
-    Dask array of shape (n,)
+    Dask array
+        With the axes of rows, if there are rows among the cuts.
 
     Examples
     --------
     >>> import dask.array
     >>> rows = cut_rows(dask.array.ones((5, 3), chunks=(2, 3)))
-    >>> each(lambda number, X: np.array([number + len(X)]), rows).compute()
-    array([2, 3, 3])
+    >>> each(lambda number, X: np.array([[number, len(X)]]), rows).compute()
+    array([[0, 2],
+           [1, 2],
+           [2, 1]])
     """
     with imported_from("dask"):
         import dask.array as da
 
-    # What the blocks are is for us to know: Dask neither looks at them nor joins them.
-    nothing, parts = (
-        np.empty(0, dtype=object),
-        [part for cut in cuts for part in (cut.blocks, cut.axes)],
-    )
-    blocks = da.blockwise(_whole, "i", *parts, dtype=object, meta=nothing, align_arrays=False)
+    # What the blocks are is for us to know: Dask neither looks at them nor joins them. All axes are
+    # kept, for Dask does not make one task of steps between which an axis is lost.
+    axes = max((cut.axes for cut in cuts), key=len)
+    nothing = np.empty((0,) * len(axes), dtype=object)
+    parts = [part for cut in cuts for part in (cut.blocks, cut.axes)]
+    blocks = da.blockwise(_tuple, axes, *parts, dtype=object, meta=nothing, align_arrays=False)
     return blocks.map_blocks(
         partial(_call, function),
         dtype=object,
@@ -179,13 +182,12 @@ def each(function: Callable[..., Any], *cuts: Cut, name: str = "block", **shared
     )
 
 
-def _whole(*blocks: Any) -> tuple[Any, ...]:
-    """Return the blocks of a partition; one that is cut in columns comes as a list."""
-    return tuple(_joined(each) if isinstance(each, list) else each for each in blocks)
+def _tuple(*blocks: Any) -> tuple[Any, ...]:
+    return blocks
 
 
 def _call(
-    function: Callable[..., Any], blocks: tuple[Any, ...], block_id: tuple[int], **shared: Any
+    function: Callable[..., Any], blocks: tuple[Any, ...], block_id: tuple[int, ...], **shared: Any
 ) -> Any:
     with in_partition(block_id[0]):
         return function(block_id[0], *blocks, **shared)
@@ -210,12 +212,8 @@ def in_partition(number: int) -> Iterator[None]:
         raise InputError(f"partition {number}: {error}") from error
 
 
-def _joined(columns: list[Any]) -> Any:
-    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
-
-
 def _length(_: int, block: Any) -> Counts:
-    return np.array([len(block)])
+    return np.array([[len(block)]])
 
 
 def _cut_array(X: Any, axes: str) -> Cut:

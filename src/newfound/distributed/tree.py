@@ -43,14 +43,15 @@ def levels(number: int, width: int) -> list[list[range]]:
 
 
 def added_up(leaves: Any, add: Callable[[Sequence[Any]], Any], width: int) -> Any:
-    """Return a lazy value: all blocks of a Dask array (n,), added by a tree.
+    """Return a lazy value: all blocks of a Dask array, added by a tree.
 
     Which are added to which depends on their order alone, not on which is there first. A task that
     is lost with its worker can be done again: it changes nothing that it is given.
 
     Parameters
     ----------
-    leaves : Dask array of shape (n,)
+    leaves : Dask array
+        Cut in rows alone.
     add : callable
         From a list of them to their sum.
     width : int
@@ -68,11 +69,13 @@ def added_up(leaves: Any, add: Callable[[Sequence[Any]], Any], width: int) -> An
     """
     with imported_from("dask"):
         import dask
+        from dask.core import flatten
         from dask.delayed import Delayed
         from dask.highlevelgraph import HighLevelGraph
 
     (leaves,) = dask.optimize(leaves)  # so that what reads a partition also adds it up
-    keys, name = list(leaves.__dask_keys__()), f"newfound-add-{uuid4().hex}"
+    keys = list(flatten(leaves.__dask_keys__()))
+    name = f"newfound-add-{uuid4().hex}"
     graph: dict[Any, Any] = {}
     # As a graph, and not call by call: ten thousand calls of `delayed` take half a minute.
     for level, nodes in enumerate(levels(len(keys), width)):
