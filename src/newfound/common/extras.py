@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # What each extra is for.
-_NEEDED_FOR = {"vision": "images", "plots": "figures", "torch": "arrays of a device"}
+_NEEDED_FOR = {
+    "vision": "images",
+    "plots": "figures",
+    "dask": "many machines",
+    "torch": "arrays of a device",
+}
 
 
 def missing(package: str, extra: str) -> ModuleNotFoundError:

@@ -7,10 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from newfound.common.arrays import Labels, Rows
-from newfound.common.device import Array, device_of, on_host
+from newfound.common.device import Array
+from newfound.common.errors import InputError
 from newfound.common.locks import locked
+from newfound.distributed.answers import accuracy
+from newfound.distributed.collections import in_memory, is_collection
+from newfound.estimators.answers import in_precision
 from newfound.estimators.inputs import checked_labels, checked_rows
-from newfound.estimators.learner import Learner, in_precision
+from newfound.estimators.learner import Learner
 from newfound.estimators.representation import Representation
 from newfound.solvers.settings import ClassWeight, Settings, checked_settings
 from newfound.sums.device import rows_at
@@ -90,13 +94,13 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
-    @locked
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Forget everything and learn `X`, `y`.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
+            Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
 
@@ -114,7 +118,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
         array([3, 7])
         """
-        return self._learn(X, y, None, anew=True, whole=True)
+        return self._learn(X, y, None, whole=True)
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.
@@ -139,17 +143,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
         array(['mug'], dtype='<U3')
         """
-        answered = self._answered(X)
-        device, labels = device_of(answered.scores), answered.labels
-        answers: Labels
-        if device is None:
-            answers = labels[answered.scores.argmax(axis=1)]
-            return answers
-        best = device.xp.argmax(answered.scores, axis=1)
-        if labels.dtype.kind == "U":  # which no device knows
-            answers = labels[on_host(best)]
-        else:
-            answers = device.put(labels, double=False)[best]
+        answers: Labels = self._ask("best", X)
         return answers
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -178,8 +172,43 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> model.decision_function([[1.5]]).round(3)
         array([[0.167, 0.333, 0.5  ]])
         """
-        scores = self.scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        decisions: NDArray[np.floating] = self._ask("decisions", X)
+        return decisions
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
+        y : array-like of shape (m,)
+        sample_weight : array-like of shape (m,), optional
+            Not for Dask collections.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers, or `y` not m labels.
+
+        Examples
+        --------
+        >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+        >>> model.score([[0.1], [0.8], [0.9]], ["cup", "mug", "cup"])
+        0.6666666666666666
+        """
+        if not is_collection(X):
+            return float(super().score(X, in_memory(y), sample_weight))
+        if sample_weight is not None:
+            raise InputError("sample_weight is not taken together with a Dask collection")
+        labels = y if is_collection(y) else self._labels(y, y)
+        return accuracy(self.predict(X), X, labels, checked_labels)
 
     @property
     @locked

@@ -2,22 +2,27 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
-from newfound.common.device import Array, Device, device_of, namespace_of, on_host
+from newfound.common.device import Array, device_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
+from newfound.distributed.answers import lazily
+from newfound.distributed.collections import in_memory, is_collection, like_a_row
+from newfound.distributed.learning import Checks, Lesson, learned
 from newfound.engine.engine import Engine
+from newfound.estimators.answers import Answered, Reading, novelty
 from newfound.estimators.torch_device import torch_device
-from newfound.heads.probabilities import softmax
 from newfound.selection.calibration import Calibration
 from newfound.solvers.device import DeviceSolver
 from newfound.solvers.rounding import warn_of_rounding
@@ -25,7 +30,6 @@ from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
-from newfound.sums.blas import rows_times, times
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.rows import as_rows
 from newfound.sums.sums import Sums
@@ -53,36 +57,6 @@ FEW_ROWS = 16
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
-
-
-class Answered(NamedTuple):
-    """What a model says of m rows; arrays are of their kind, and on their device."""
-
-    labels: Labels  # sorted, shape (T,), on the host
-    scores: Floats  # recoded, of these classes, shape (m, T)
-    sharpness: float  # of their probabilities
-    dtype: np.dtype[Any] | None  # of all rows taught
-    leverage: Floats | None = None  # if it was asked for, shape (m,)
-    unknown: Floats | None = None  # likewise: the probability that they are unknown
-
-    def on(self, device: Device | None) -> "Answered":
-        """Return it with all arrays on a device, or on the host."""
-        put = on_host if device is None else device.put
-        leverage, unknown = (
-            None if each is None else put(each) for each in (self.leverage, self.unknown)
-        )
-        return self._replace(scores=put(self.scores), leverage=leverage, unknown=unknown)
-
-    @property
-    def probabilities(self) -> NDArray[np.floating]:
-        """Of these classes, shape (m, T)."""
-        return softmax(in_precision(self.scores, self.dtype), self.sharpness)
-
-    @property
-    def novelty(self) -> Floats:
-        """How unlike everything taught they are, from 0 to 1."""
-        assert self.leverage is not None
-        return novelty(self.leverage)
 
 
 class Lessons(NamedTuple):
@@ -172,13 +146,13 @@ class Learner(Locked):
         engine = getattr(self, "_engine", None)
         return engine is not None and engine.sums.total > 0
 
-    @locked
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn `X`, `y` on top of what is known, as if all had been there from the start.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
+            Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers. New ones become new classes.
         classes : array-like, optional
@@ -201,9 +175,8 @@ class Learner(Locked):
         >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
         array([1, 2])
         """
-        return self._learn(X, y, classes, anew=not hasattr(self, "_engine"))
+        return self._learn(X, y, classes)
 
-    @locked
     def store(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn `X`, `y` as `partial_fit` does, but derive nothing from it before it is asked.
 
@@ -234,7 +207,7 @@ class Learner(Locked):
         >>> model.predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        return self._learn(X, y, None, anew=not hasattr(self, "_engine"), put_off=True)
+        return self._learn(X, y, None, put_off=True)
 
     def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Take back examples, exactly as if they had never been taught.
@@ -470,8 +443,8 @@ class Learner(Locked):
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
         array([[0.5, 0.5]])
         """
-        answered = self._answered(X)
-        return in_precision(answered.scores, answered.dtype)
+        scores: NDArray[np.floating] = self._ask("precise", X)
+        return scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
         """Return how probable each class is.
@@ -507,7 +480,8 @@ class Learner(Locked):
         array([[0.5 , 0.5 ],
                [0.09, 0.91]])
         """
-        return self._answered(X).probabilities
+        probabilities: NDArray[np.floating] = self._ask("probabilities", X)
+        return probabilities
 
     def unknown_proba(self, X: ArrayLike) -> Floats:
         """Return how probable it is that each row is of no class that was taught.
@@ -549,6 +523,9 @@ class Learner(Locked):
         >>> model.unknown_proba(centres).round(1)
         array([0., 0., 0., 0., 1.])
         """
+        if is_collection(X):
+            lazy: Floats = self._answer_lazily(self.frozen().learner.unknown_proba, X, np.zeros(0))
+            return lazy
         unknown = self._answered(X, look=True).unknown
         assert unknown is not None
         return unknown
@@ -592,7 +569,6 @@ class Learner(Locked):
         self._taught()
         return self._ready().calibration
 
-    @locked
     def novelty(self, X: ArrayLike) -> Floats:
         """Return how unlike everything taught each row of `X` is.
 
@@ -623,12 +599,15 @@ class Learner(Locked):
         >>> model.novelty([[0.5], [100.0]]).round(2)
         array([0.01, 1.  ])
         """
-        self._taught()
-        rows = self._rows(X, reset=False)
-        engine = self._ready()
-        found = novelty(engine.solver.leverage(engine.placed(rows)))
-        asked = device_of(rows)
-        return on_host(found) if asked is None else asked.put(found)
+        if is_collection(X):
+            lazy: Floats = self._answer_lazily(self.frozen().learner.novelty, X, np.zeros(0))
+            return lazy
+        with self.lock:
+            self._taught()
+            rows = self._rows(X, reset=False)
+            engine, asked = self._ready(), device_of(rows)
+            found = novelty(engine.solver.leverage(engine.placed(rows)))
+            return on_host(found) if asked is None else asked.put(found)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
@@ -1017,15 +996,64 @@ class Learner(Locked):
         return self._engine.configure(self._settings())
 
     def _learn(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any,
-        anew: bool,
-        whole: bool = False,
-        put_off: bool = False,
+        self, X: Any, y: Any, classes: Any, whole: bool = False, put_off: bool = False
     ) -> Self:
+        """Learn rows on top of what is known or, with `whole`, in place of it."""
+        if is_collection(X):
+            return self._learn_partitions(X, y, classes, whole)
+        return self._learn_rows(X, in_memory(y), classes, whole, put_off)
+
+    def _learn_partitions(self, X: Any, y: Any, classes: Any, whole: bool) -> Self:
+        """Learn a Dask collection: its sums are made where its rows are, and then merged.
+
+        Meanwhile others may ask and teach. Whatever fails, this model is as it was.
+        """
+        row = like_a_row(X)
+        checks = self._checks_for(row)
+        with self.lock:
+            self._check_at_rest()
+            ours = self._continued(row.shape[1], whole)
+            if ours.sums.total:
+                self._rows(row, reset=False)
+            sums, settings = ours.sums, ours.settings
+            announced = Sums(sums.width, sums.per_class)
+            if classes is not None:
+                announced.announce(as_labels(classes, "classes"))
+            known = join_labels(sums.labels, announced.labels)[:1]
+            lesson = Lesson(checks, settings, sums.per_class, known, sums.total)
+        part = learned(X, y if is_collection(y) else self._labels(y, y), lesson)
+        announced.merge(part.sums)
+        return self._take_in(Engine(announced, settings, part.selector), checks.names, whole)
+
+    def _checks_for(self, row: Any) -> Checks:
+        """Return what checks that partitions are like a row; it knows nothing that was taught."""
+        page = object.__new__(type(self))
+        page.__dict__ = self._without_lessons()
+        page.__dict__.pop("_lock", None)  # it shall have its own
+        page._rows(row, reset=True)
+        return Checks(partial(page._rows, reset=False), page._labels, page._feature_names())
+
+    @locked
+    def _take_in(self, theirs: Engine, names: list[str] | None, whole: bool) -> Self:
+        """Take in what was learned elsewhere, on top of what is known or in place of it."""
         self._check_at_rest()
+        ours = self._continued(theirs.sums.width, whole)
+        names = self._feature_names() if ours.sums.total else names
+        both = ours.merged(theirs)
+        if whole:
+            both.reconsider()
+        return self._adopt(both, names)
+
+    def _continued(self, width: int, whole: bool) -> Engine:
+        """Return the engine that learns on or, with `whole` or where there is none, a new one."""
+        if whole or not hasattr(self, "_engine"):
+            return Engine.blank(width, self._settings())
+        return self._ready()
+
+    @locked
+    def _learn_rows(self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool) -> Self:
+        self._check_at_rest()
+        anew = whole or not hasattr(self, "_engine")
         settings, page = self._settings(), self
         labels = everything = self._labels(X, y)
         if classes is not None:
@@ -1073,34 +1101,61 @@ class Learner(Locked):
     def _answered(self, X: Any, look: bool = False) -> Answered:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
-            sums, rows = self._taught(), self._rows(X, reset=False)
-            engine = self._ready()
-            asked = device_of(rows)
+            self._taught()
+            rows = self._rows(X, reset=False)
+            engine, asked = self._ready(), device_of(rows)
             if engine.device is not None:
                 answered = _answered_there(engine, engine.placed(rows, double=True), look)
                 return answered if asked == engine.device else answered.on(asked)
-            rows = on_host(rows)
-            solver, factors, sharpness = engine.solver, engine.factors, engine.sharpness
-            weights, intercept = solver.weights, solver.intercept
-            counts, dtype = sums.counts, sums.dtype
-            labels, order = sums.sorted_classes
+            rows, reading = on_host(rows), self._reading()
             leverage = unknown = None
-            if len(rows) == 1:
-                products = times(weights.T, rows[0].astype(np.float64, copy=False))[None]
-            elif len(rows) <= FEW_ROWS or look:
-                products = rows_times(rows, weights)
+            if len(rows) <= FEW_ROWS or look:
+                products = reading.products(rows)
             else:  # long enough for others to wait, so on a copy, for weights change in place
-                weights = weights.copy(order="K")
+                reading = reading.copy()
             if look:
-                leverage = solver.leverage(rows)
-                unknown = engine.unknown(rows, products + intercept, leverage)
+                leverage = engine.solver.leverage(rows)
+                unknown = engine.unknown(rows, products + reading.intercept, leverage)
         if len(rows) > FEW_ROWS and not look:
-            products = rows_times(rows, weights)
-        scores: Floats = (products + intercept) * factors
-        if not counts.all():
-            scores[:, counts == 0] = -np.inf
-        answered = Answered(labels, scores[:, order], sharpness, dtype, leverage, unknown)
+            products = reading.products(rows)
+        answered = reading.answered(products, leverage, unknown)
         return answered if asked is None else answered.on(asked)
+
+    def _reading(self) -> "Reading":
+        """Return what scores are made with now, on the host; of use until something is learned."""
+        engine = self._ready()
+        sums, solver = engine.sums, engine.solver
+        labels, order = sums.sorted_classes
+        return Reading(
+            labels,
+            order,
+            sums.counts,
+            on_host(solver.weights),
+            on_host(solver.intercept),
+            engine.factors,
+            engine.sharpness,
+            sums.dtype,
+        )
+
+    def _ask(self, question: str, X: Any) -> Any:
+        """Return one thing of all that is said of rows: lazily, of those of a Dask collection."""
+        get = attrgetter(question)
+        if not is_collection(X):
+            return get(self._answered(X))
+        with self.lock:
+            self._taught()
+            reading = self._reading().copy()
+            nothing = reading.ask(get, np.zeros((1, self.n_features_in_)))[:0]
+        return self._answer_lazily(partial(reading.ask, get), X, nothing)
+
+    def _answer_lazily(self, answer: Callable[[Rows], Any], X: Any, nothing: Any) -> Any:
+        """Return a lazy array of answers to the rows of a Dask collection.
+
+        `nothing` is the answer to no rows.
+        """
+        row = like_a_row(X)
+        self._rows(row, reset=False)
+        return lazily(answer, X, self._checks_for(row).rows, nothing)
 
     def _common_names(self, theirs: Lessons) -> list[str] | None:
         """Return the feature names of two models to be merged, or raise ValueError."""
@@ -1128,36 +1183,3 @@ def _answered_there(engine: Engine, rows: Array, look: bool) -> Answered:
         plain = solver.scores(rows, np.ones(sums.n_classes))
         unknown = device.put(engine.unknown(rows, on_host(plain), on_host(leverage)))
     return Answered(labels, scores, engine.sharpness, sums.dtype, leverage, unknown)
-
-
-def novelty(leverage: Floats) -> Floats:
-    """Return leverage h, shape (m,), as a number from 0 to 1: h / (1 + h).
-
-    >>> novelty(np.array([0.0, 1.0, np.inf]))
-    array([0. , 0.5, 1. ])
-    """
-    xp = namespace_of(leverage)
-    # In a form that survives an infinite h, and what float32 has made of one.
-    shares = 1 - 1 / (1 + leverage)
-    shares = xp.where(xp.isnan(shares), xp.ones_like(shares), shares)
-    found: Floats = xp.clip(shares, 0.0, float(np.nextafter(1.0, 0.0)))
-    return found
-
-
-def in_precision(values: Floats, dtype: np.dtype[Any] | None) -> NDArray[np.floating]:
-    """Return a copy of `values` in this precision, or in float64 if they leave its range.
-
-    >>> in_precision(np.array([1.0, 2.0]), np.dtype(np.float32)).dtype
-    dtype('float32')
-    >>> in_precision(np.array([1.0, 1e40]), np.dtype(np.float32)).dtype
-    dtype('float64')
-    """
-    xp = namespace_of(values)
-    if dtype == np.float32 and values.shape[0]:
-        finite = xp.where(xp.isfinite(values), xp.abs(values), xp.zeros_like(values))
-        if float(xp.max(finite)) > float(np.finfo(np.float32).max):
-            dtype = None
-    found: NDArray[np.floating] = xp.astype(
-        values, xp.float32 if dtype == np.float32 else xp.float64
-    )
-    return found

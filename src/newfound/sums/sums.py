@@ -284,6 +284,19 @@ class Sums:
             if len(index):
                 self.dtype = _wider(self.dtype, precision_of(X))
 
+    def announce(self, y: Labels) -> None:
+        """Make room for classes of which there are no examples yet.
+
+        Examples
+        --------
+        >>> sums = Sums(width=2)
+        >>> sums.announce(np.array(["mug", "cup"]))
+        >>> sums.labels.tolist(), sums.counts.tolist()
+        (['cup', 'mug'], [0, 0])
+        """
+        _, labels = self.locate(y)
+        self.add(np.zeros((0, self.width)), np.zeros(0, dtype=np.intp), labels)
+
     @one_thread
     def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
         """Do all that can fail of removing rows; return a function that does the rest.

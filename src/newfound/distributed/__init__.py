@@ -1,0 +1,1 @@
+"""Sums made by many workers, added by a tree."""
