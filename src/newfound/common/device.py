@@ -45,6 +45,11 @@ class Device:
         with imported_from("torch"):
             return importlib.import_module(self.namespace)
 
+    @property
+    def name(self) -> str:
+        """What people call the namespace."""
+        return self.namespace.rpartition(".")[2]
+
     def __repr__(self) -> str:
         return f"Device({self.namespace!r}, {self.device!r})"
 

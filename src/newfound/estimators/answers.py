@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.device import Device, device_of, namespace_of, on_host
+from newfound.common.device import device_of, namespace_of, on_host
 from newfound.heads.probabilities import softmax
 from newfound.sums.blas import rows_times, times
 
@@ -22,13 +22,12 @@ class Answered(NamedTuple):
     leverage: Floats | None = None  # if it was asked for, shape (m,)
     unknown: Floats | None = None  # likewise: the probability that they are unknown
 
-    def on(self, device: Device | None) -> "Answered":
-        """Return it with all arrays on a device, or on the host."""
-        put = on_host if device is None else device.put
+    def on_host(self) -> "Answered":
+        """Return it with all arrays as numpy's."""
         leverage, unknown = (
-            None if each is None else put(each) for each in (self.leverage, self.unknown)
+            None if each is None else on_host(each) for each in (self.leverage, self.unknown)
         )
-        return self._replace(scores=put(self.scores), leverage=leverage, unknown=unknown)
+        return self._replace(scores=on_host(self.scores), leverage=leverage, unknown=unknown)
 
     @property
     def probabilities(self) -> NDArray[np.floating]:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from newfound.common.arrays import Labels, Rows
@@ -143,7 +144,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).predict([[0.8]])
         array(['mug'], dtype='<U3')
         """
-        answers: Labels = self._ask("best", X)
+        answers: Labels = self._ask("predict", "best", X)
         return answers
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -172,7 +173,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> model.decision_function([[1.5]]).round(3)
         array([[0.167, 0.333, 0.5  ]])
         """
-        decisions: NDArray[np.floating] = self._ask("decisions", X)
+        decisions: NDArray[np.floating] = self._ask("decision_function", "decisions", X)
         return decisions
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -279,6 +280,9 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
     def _rows(self, X: Any, reset: bool) -> Rows:
         return checked_rows(self, X, reset=reset)
+
+    def _dispatches(self) -> bool:
+        return bool(get_config()["array_api_dispatch"])
 
     def _labels(self, X: Any, y: Any) -> Labels:
         return checked_labels(X, y)

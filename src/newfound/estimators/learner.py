@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
-from newfound.common.device import Array, device_of, on_host
+from newfound.common.device import Array, Device, device_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
@@ -259,8 +259,9 @@ class Learner(Locked):
             sums.position(label)
         index, _ = sums.locate(y)
         engine = self._ready()
+        rows = self._placed(rows, "forget")
         with self._change():
-            error = engine.forget(engine.placed(rows), index)
+            error = engine.forget(rows, index)
         self._reset_if_empty()
         return error
 
@@ -443,7 +444,7 @@ class Learner(Locked):
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).scores([[0.5]])
         array([[0.5, 0.5]])
         """
-        scores: NDArray[np.floating] = self._ask("precise", X)
+        scores: NDArray[np.floating] = self._ask("scores", "precise", X)
         return scores
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.floating]:
@@ -480,7 +481,7 @@ class Learner(Locked):
         array([[0.5 , 0.5 ],
                [0.09, 0.91]])
         """
-        probabilities: NDArray[np.floating] = self._ask("probabilities", X)
+        probabilities: NDArray[np.floating] = self._ask("predict_proba", "probabilities", X)
         return probabilities
 
     def unknown_proba(self, X: ArrayLike) -> Floats:
@@ -526,7 +527,7 @@ class Learner(Locked):
         if is_collection(X):
             lazy: Floats = self._answer_lazily(self.frozen().learner.unknown_proba, X, np.zeros(0))
             return lazy
-        unknown = self._answered(X, look=True).unknown
+        unknown = self._answered(X, "unknown_proba", look=True).unknown
         assert unknown is not None
         return unknown
 
@@ -554,7 +555,7 @@ class Learner(Locked):
         >>> looked.labels, looked.probabilities, looked.unknown
         (array(['cup', 'mug'], dtype='<U3'), array([[0.5, 0.5]]), array([0.]))
         """
-        return self._answered(X, look=True)
+        return self._answered(X, "look", look=True)
 
     @property
     @locked
@@ -605,9 +606,8 @@ class Learner(Locked):
         with self.lock:
             self._taught()
             rows = self._rows(X, reset=False)
-            engine, asked = self._ready(), device_of(rows)
-            found = novelty(engine.solver.leverage(engine.placed(rows)))
-            return on_host(found) if asked is None else asked.put(found)
+            found = novelty(self._ready().solver.leverage(self._placed(rows, "novelty")))
+            return found if device_of(rows) is not None else on_host(found)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `newfound.load` reads it.
@@ -1062,9 +1062,11 @@ class Learner(Locked):
             page = object.__new__(type(self))
             page.__dict__ = self._without_lessons()
         rows = page._rows(X, reset=anew)
-        width, there = rows.shape[1], device_of(rows)
-        engine = Engine.blank(width, settings, there) if anew else self._ready()
-        rows = engine.placed(rows)
+        if anew:
+            engine = Engine.blank(rows.shape[1], settings, device_of(rows))
+            rows = engine.placed(rows)
+        else:
+            engine, rows = self._ready(), self._placed(rows, "partial_fit")
         index, known = engine.sums.locate(everything)
         index = index[len(everything) - len(labels) :]
         self._changing = True
@@ -1098,16 +1100,37 @@ class Learner(Locked):
             self.__dict__ = self._without_lessons()
         return self
 
-    def _answered(self, X: Any, look: bool = False) -> Answered:
+    def _placed(self, rows: Array, method: str) -> Array:
+        """Return rows (m, d) that a method was given where the sums live, or raise ValueError.
+
+        Rows of numpy's go wherever the model is. Where arrays of other kinds are dispatched, it is
+        as scikit-learn has it: the kind that was fitted is the kind that is asked.
+        """
+        engine = self._engine
+        there, here = device_of(rows), engine.device
+        if there != here and self._dispatches():
+            raise InputError(
+                f"Inputs passed to {self.kind}.{method}() must use the same namespace and the "
+                f"same device as those passed to fit(): they are {_where(there)}, and the model "
+                f"is {_where(here)}; its move_to moves it"
+            )
+        return engine.placed(rows)
+
+    def _dispatches(self) -> bool:
+        """Tell whether arrays that are not numpy's are taken for what they are."""
+        return False
+
+    def _answered(self, X: Any, method: str, look: bool = False) -> Answered:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:
             self._taught()
             rows = self._rows(X, reset=False)
             engine, asked = self._ready(), device_of(rows)
+            rows = self._placed(rows, method)
             if engine.device is not None:
-                answered = _answered_there(engine, engine.placed(rows, double=True), look)
-                return answered if asked == engine.device else answered.on(asked)
-            rows, reading = on_host(rows), self._reading()
+                answered = _answered_there(engine, engine.device.double(rows), look)
+                return answered if asked is not None else answered.on_host()
+            reading = self._reading()
             leverage = unknown = None
             if len(rows) <= FEW_ROWS or look:
                 products = reading.products(rows)
@@ -1118,8 +1141,7 @@ class Learner(Locked):
                 unknown = engine.unknown(rows, products + reading.intercept, leverage)
         if len(rows) > FEW_ROWS and not look:
             products = reading.products(rows)
-        answered = reading.answered(products, leverage, unknown)
-        return answered if asked is None else answered.on(asked)
+        return reading.answered(products, leverage, unknown)
 
     def _reading(self) -> "Reading":
         """Return what scores are made with now, on the host; of use until something is learned."""
@@ -1137,11 +1159,11 @@ class Learner(Locked):
             sums.dtype,
         )
 
-    def _ask(self, question: str, X: Any) -> Any:
+    def _ask(self, method: str, question: str, X: Any) -> Any:
         """Return one thing of all that is said of rows: lazily, of those of a Dask collection."""
         get = attrgetter(question)
         if not is_collection(X):
-            return get(self._answered(X))
+            return get(self._answered(X, method))
         with self.lock:
             self._taught()
             reading = self._reading().copy()
@@ -1163,6 +1185,10 @@ class Learner(Locked):
         if names is not None and others is not None and names != others:
             raise InputError("cannot merge: the two models were taught features of different names")
         return names if names is not None else others
+
+
+def _where(device: Device | None) -> str:
+    return "numpy's" if device is None else f"on {device.device} ({device.name})"
 
 
 def _answered_there(engine: Engine, rows: Array, look: bool) -> Answered:

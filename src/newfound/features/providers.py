@@ -29,7 +29,8 @@ def provider_named(name: str, onnxruntime: Any) -> str:
     }
     if not isinstance(name, str) or name.lower() not in known:
         raise InputError(f"no provider {name!r}: onnxruntime knows {', '.join(sorted(known))}")
-    return known[name.lower()]
+    found: str = known[name.lower()]
+    return found
 
 
 def session_on(data: bytes, options: Any, name: str, onnxruntime: Any) -> Any:
