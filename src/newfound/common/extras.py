@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # What each extra is for.
-_NEEDED_FOR = {"vision": "images", "plots": "figures"}
+_NEEDED_FOR = {"vision": "images", "plots": "figures", "dask": "clusters and addresses"}
 
 
 def missing(package: str, extra: str) -> ModuleNotFoundError:

@@ -3,7 +3,7 @@
 import copy
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
@@ -18,6 +18,7 @@ from newfound.common.locks import Locked, locked
 from newfound.engine.engine import Engine
 from newfound.heads.probabilities import softmax
 from newfound.selection.calibration import Calibration
+from newfound.selection.witnesses import Witnesses
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
 from newfound.storage import format as file_format
@@ -48,6 +49,8 @@ CHOOSING = SelectionSettings(
 )
 # Rows of a question beyond which it is answered with a copy of the weights, while others learn.
 FEW_ROWS = 16
+# Rows that `apart` takes at a time, as a lesson does: classes arrive in the same order.
+APART = 16
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
@@ -366,6 +369,60 @@ class Learner(Locked):
         with self._change():
             engine.rename(old, as_labels([new], "new"))
         return self
+
+    def blank(self) -> "Learner":
+        """Return a plain learner with the same parameters that was taught nothing.
+
+        Returns
+        -------
+        Learner
+
+        Examples
+        --------
+        >>> Learner().store([[0.0], [1.0]], ["cup", "mug"]).blank().is_taught
+        False
+        """
+        return Learner(self._settings())
+
+    def apart(self, X: ArrayLike, y: ArrayLike, before: Mapping[Any, int]) -> "Learner":
+        """Return a plain learner with the same parameters that was taught these rows alone.
+
+        Merged into a model that was taught all that comes before them, it makes that the same
+        model as if it had been taught the rows itself, on whatever machine this is done.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers.
+        before : mapping
+            How many examples of each class come before these rows.
+
+        Returns
+        -------
+        Learner
+
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none.
+
+        Examples
+        --------
+        >>> here = Learner().store([[0.0], [1.0]], ["cup", "mug"])
+        >>> elsewhere = here.blank().apart([[2.0]], ["mug"], {"cup": 1, "mug": 1})
+        >>> here.merge(elsewhere).class_count_
+        array([1, 2])
+        """
+        part = self.blank()
+        rows, labels = part._rows(X, reset=True), part._labels(X, y)
+        for start in range(0, len(rows), APART):  # sums of few rows are made without rounding
+            part.store(rows[start : start + APART], labels[start : start + APART])
+        settings, selector = part.settings, part._engine.selector
+        if selector is not None and isinstance(settings, SelectionSettings):
+            seed, cap = settings.random_state, settings.witnesses
+            selector.witnesses = Witnesses.apart(seed, rows, labels, cap, before)
+        return part
 
     def merge(self, other: "Learner") -> Self:
         """Learn everything another model was taught; classes are matched by label.

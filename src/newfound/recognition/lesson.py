@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newfound.common.interrupts import uninterrupted
 from newfound.recognition.sources import Example, Problem, stack
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ class Lesson:
         self.waiting.append((example, label))
         if len(self.waiting) == BLOCK:
             self.learn()
-            if monotonic() >= self.save_at:
-                self.save()
+            self._save_if_due()
 
     def learn(self) -> None:
         """Learn what waits."""
@@ -108,6 +108,13 @@ class Lesson:
                 teach(vectors, labels, digests, made_by, at_once=self.at_once)
                 self.taught += len(waiting)
 
+    def take(self, part: "Recogniser") -> None:
+        """Learn what was summed elsewhere, sums and memory of images together."""
+        with uninterrupted():
+            self.recogniser.merge(part)
+            self.taught += len(part.taught)
+        self._save_if_due()
+
     def finish(self) -> None:
         """Bring up to date what depends on all examples, and save."""
         if self.recogniser.is_taught:
@@ -122,6 +129,10 @@ class Lesson:
             self.save_now(self.recogniser, undoable=self.taught > 0, refresh=False)
             took = monotonic() - start
             self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
+
+    def _save_if_due(self) -> None:
+        if monotonic() >= self.save_at:
+            self.save()
 
     def _is_new(self, example: Example, label: Any) -> bool:
         key = label, example.digest

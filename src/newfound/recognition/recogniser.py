@@ -3,7 +3,7 @@
 import copy
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -660,6 +660,31 @@ class Recogniser:
         >>> [(example.name, len(example.vector)) for example in recogniser.examples(found)]
         [('image 0', 16)]
         """
+        return sources.read(found, self.extractor_for(found), wanted)
+
+    def extractor_for(self, found: Sources) -> "Extractor | None":
+        """Return what turns the images among all that was found into vectors.
+
+        Parameters
+        ----------
+        found : Sources
+
+        Returns
+        -------
+        Extractor or None
+            None if there are no images.
+
+        Raises
+        ------
+        WrongExtractorError, InputError
+            If some vectors cannot be those of this model.
+
+        Examples
+        --------
+        >>> found = sources.find([np.zeros((8, 8), dtype=np.uint8)], "night")
+        >>> Recogniser(extractor="pixels:size=4").extractor_for(found).width
+        16
+        """
         known, whose = self.identity, "this model was taught vectors"
         for identity in found.extractors:
             known = common_identity(known, identity, "there are vectors", whose)
@@ -675,7 +700,7 @@ class Recogniser:
             raise InputError(
                 f"vectors of {widths.pop()} features, but this model was taught {self.width}"
             )
-        return sources.read(found, network, wanted)
+        return network
 
     def look_at_examples(
         self,
@@ -775,6 +800,74 @@ class Recogniser:
             for label, digest in zip(y.tolist(), marks, strict=True):
                 self.taught.add(label, digest)
             self._note_changes(len(X))
+
+    def blank(self) -> "Recogniser":
+        """Return one with the same parameters, for vectors only, that was taught nothing.
+
+        Returns
+        -------
+        Recogniser
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> recogniser.blank().is_taught
+        False
+        """
+        other = Recogniser(extractor=None)
+        other._learner = self._learner.blank()  # noqa: SLF001 - of another of this class
+        return other
+
+    def apart(
+        self,
+        vectors: ArrayLike,
+        labels: Sequence[Any],
+        digests: Sequence[bytes],
+        extractor: Identity | None,
+        before: Mapping[Any, int],
+    ) -> "Recogniser":
+        """Return one with the same parameters that was taught these vectors alone.
+
+        Merged into one that was taught all that comes before them, it makes that the same as if it
+        had been taught the vectors itself, on whatever machine this is done.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (m, d)
+        labels : sequence of str, bool or int
+            One for each.
+        digests : sequence of bytes
+            What the images are known by, 16 bytes each.
+        extractor : Identity or None
+            What made the vectors, where that is known.
+        before : mapping
+            How many examples of each class come before these.
+
+        Returns
+        -------
+        Recogniser
+
+        Raises
+        ------
+        InputError
+            If something does not fit together.
+
+        Examples
+        --------
+        >>> one = Recogniser(extractor=None)
+        >>> one.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> other = one.blank().apart([[2.0]], ["mug"], [b"0" * 16], None, one.counts)
+        >>> one.merge(other), one.counts
+        (0, {'cup': 1, 'mug': 2})
+        """
+        X, y = self._checked(vectors, labels)
+        other = self.blank()
+        other._learner = self._learner.apart(X, y, before)  # noqa: SLF001 - likewise
+        other.identity = extractor
+        for label, digest in zip(y.tolist(), _checked_digests(X, digests), strict=True):
+            other.taught.add(label, digest)
+        return other
 
     def look_at_vectors(
         self,
