@@ -414,11 +414,11 @@ class Learner(Locked):
         >>> here.merge(elsewhere).class_count_
         array([1, 2])
         """
-        part = self.blank()
-        rows, labels = part._rows(X, reset=True), part._labels(X, y)
+        part, rows, labels = self.blank(), as_rows(X), as_labels(y)
         for start in range(0, len(rows), APART):  # sums of few rows are made without rounding
             part.store(rows[start : start + APART], labels[start : start + APART])
-        settings, selector = part.settings, part._engine.selector
+        settings = part.settings
+        selector = part._engine.selector  # noqa: SLF001  (it is a learner, too)
         if selector is not None and isinstance(settings, SelectionSettings):
             seed, cap = settings.random_state, settings.witnesses
             selector.witnesses = Witnesses.apart(seed, rows, labels, cap, before)

@@ -137,11 +137,7 @@ class Extractor(ABC):
         for source in sources:
             digest = b""
             try:
-                data = source
-                if isinstance(source, str | os.PathLike):
-                    data = read_file(source)
-                elif isinstance(source, Remote):
-                    data = source.read()
+                data = _read(source)
                 if isinstance(data, bytes):
                     digest = digest_of(data)
                 is_wanted = wanted is None or wanted(source, digest)
@@ -165,6 +161,13 @@ class Extractor(ABC):
         if room is None or room.shape != shape:
             room = self._of_thread.room = np.empty(shape, dtype=np.float32)
         return room
+
+
+def _read(source: Any) -> Any:
+    """Return the bytes of a file, wherever it lies, or what is in memory already."""
+    if isinstance(source, str | os.PathLike):
+        return read_file(source)
+    return source.read() if isinstance(source, Remote) else source
 
 
 def _name(source: Any) -> str:

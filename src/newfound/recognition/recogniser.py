@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
@@ -285,6 +285,7 @@ class Recogniser:
         *,
         labels: Literal["first", "path"] = "first",
         again: bool = False,
+        cluster: str | None = None,
     ) -> lesson.Taught:
         """Learn images.
 
@@ -302,6 +303,10 @@ class Recogniser:
         again : bool, default=False
             Whether to teach images again that were taught under that label before. An image is
             known by the bytes of its file, or by its pixels where there is no file.
+        cluster : str, optional
+            The address of a Dask scheduler, or "local" for a process on each core of this machine:
+            workers read files, turn them into vectors and sum these. Nobody else may teach this
+            recogniser meanwhile.
 
         Returns
         -------
@@ -330,11 +335,17 @@ class Recogniser:
         given, is_one = _as_list(images)
         found = sources.find(given, label, labels)
         is_one = is_one and len(found) == 1
-        self._check_labels(found)
+        self.check_labels(found)
         course = lesson.Lesson(self, again, at_once=is_one)
-        for example in self.examples(found, course.wants):
-            course.add(example)
-        course.learn()
+        if cluster is None:
+            for example in self.examples(found, course.wants):
+                course.add(example)
+            course.learn()
+        else:
+            from newfound.recognition.cluster import connected, teach
+
+            with connected(cluster) as client:
+                deque(teach(course, found, client), maxlen=0)
         if is_one:
             _raise_problem(course.problems)
         self._refresh_if_due()
@@ -816,7 +827,7 @@ class Recogniser:
         False
         """
         other = Recogniser(extractor=None)
-        other._learner = self._learner.blank()  # noqa: SLF001 - of another of this class
+        other._learner = self._learner.blank()
         return other
 
     def apart(
@@ -863,7 +874,7 @@ class Recogniser:
         """
         X, y = self._checked(vectors, labels)
         other = self.blank()
-        other._learner = self._learner.apart(X, y, before)  # noqa: SLF001 - likewise
+        other._learner = self._learner.apart(X, y, before)
         other.identity = extractor
         for label, digest in zip(y.tolist(), _checked_digests(X, digests), strict=True):
             other.taught.add(label, digest)
@@ -1087,8 +1098,25 @@ class Recogniser:
             )
         return X, y
 
-    def _check_labels(self, found: Sources) -> None:
-        """Raise ValueError if labels cannot all be those of one model, before any is learned."""
+    def check_labels(self, found: Sources) -> None:
+        """Raise an error if labels cannot all be those of one model, before any is learned.
+
+        Parameters
+        ----------
+        found : Sources
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], [1, 2])
+        >>> recogniser.check_labels(sources.find(["a.jpg"], "mug"))
+        Traceback (most recent call last):
+        newfound.InputError: this model's labels are numbers, but 'mug' is not one of these
+        """
         with self.lock:
             meant = as_labels([self.label(each) for each in found.labels], "labels")
             check_same_type(self._learner.sums_.labels if self.is_taught else meant[:0], meant)

@@ -128,11 +128,10 @@ class Witnesses:
         True
         """
         turns = {label: Sample(seen=before.get(label, 0)) for label in set(labels.tolist())}
-        late = cls(seed, turns).after(X, labels, cap).samples
-        return cls(
-            seed,
-            {label: each._replace(seen=each.seen - turns[label].seen) for label, each in late.items()},
-        )
+        late = cls(seed, turns).after(X, labels, cap)
+        for label, sample in late.samples.items():
+            late.samples[label] = sample._replace(seen=sample.seen - turns[label].seen)
+        return late
 
     def without(self, X: Rows, labels: Labels) -> "Witnesses":
         """Return what is left once rows `X` (m, d) with these labels (m,) are forgotten."""
