@@ -6,15 +6,15 @@ All of it is pure: done again on another worker, because one was lost, it comes 
 import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-import newfound
-from newfound.common.errors import NewfoundError
+from newfound.common.errors import ClusterError, NewfoundError
 from newfound.common.files import DIGEST_BYTES
 from newfound.recognition.recogniser import Recogniser
 from newfound.recognition.sources import ImageAddress, ImageFile
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 READERS = 8
 
 
-class ClusterError(NewfoundError):
-    """A cluster cannot do what it was asked to; what was learned before is kept."""
+def version() -> str:
+    """Return which newfound this is."""
+    return str(import_module("newfound").__version__)  # by name: it stands above all rooms
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Recipe:
     """How to make an extractor on a worker, and of which newfound."""
 
     pickled: bytes
-    version: str = newfound.__version__
+    version: str = field(default_factory=version)
 
 
 @dataclass(frozen=True)
@@ -179,10 +180,10 @@ def add_up(blank: Recogniser, recipe: Recipe, group: Group, *seen: list[Seen]) -
 @lru_cache(maxsize=1)
 def _extractor(recipe: Recipe) -> "Extractor":
     """Return the extractor, which a process makes once."""
-    if recipe.version != newfound.__version__:
+    if recipe.version != version():
         raise ClusterError(
-            f"it has newfound {newfound.__version__}, but newfound {recipe.version} teaches: "
-            "install the same on both"
+            f"newfound {version()} is there, but newfound {recipe.version} here: "
+            "use the same on both"
         )
     made: Extractor = pickle.loads(recipe.pickled)
     return made

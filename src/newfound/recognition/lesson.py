@@ -1,11 +1,11 @@
 """Lessons: examples on their way into a recogniser, in blocks that resume, and out again."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newfound.common.interrupts import uninterrupted
-from newfound.recognition.sources import Example, Problem, stack
+from newfound.recognition.sources import Example, Problem, Sources, stack
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -75,6 +75,13 @@ class Lesson:
         """Tell whether an image is to be learned; any thread may ask."""
         taught = self.recogniser.taught
         return self.again or taught.count(self.recogniser.label(label), digest) < nth
+
+    def run(self, found: Sources) -> Iterator[None]:
+        """Teach all that was found, and yield after each."""
+        for example in self.recogniser.examples(found, self.wants):
+            self.add(example)
+            yield
+        self.learn()
 
     def add(self, example: Example) -> None:
         """Let an example be learned, or note why it cannot be."""

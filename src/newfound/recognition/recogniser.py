@@ -338,11 +338,10 @@ class Recogniser:
         self.check_labels(found)
         course = lesson.Lesson(self, again, at_once=is_one)
         if cluster is None:
-            for example in self.examples(found, course.wants):
-                course.add(example)
-            course.learn()
+            deque(course.run(found), maxlen=0)
         else:
-            from newfound.recognition.cluster import connected, teach
+            from newfound.recognition.cluster import connected
+            from newfound.recognition.course import teach
 
             with connected(cluster) as client:
                 deque(teach(course, found, client), maxlen=0)
@@ -874,7 +873,7 @@ class Recogniser:
         """
         X, y = self._checked(vectors, labels)
         other = self.blank()
-        other._learner = self._learner.apart(X, y, before)
+        other._learner = self._learner.apart(X, y, before)  # noqa: SLF001 - of this class
         other.identity = extractor
         for label, digest in zip(y.tolist(), _checked_digests(X, digests), strict=True):
             other.taught.add(label, digest)
