@@ -9,6 +9,7 @@ import secrets
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -136,7 +137,7 @@ class Course:
             if not looking:
                 break
             yield from self._learn(looking.popleft())
-            while self.summing and (len(self.summing) > WAITING or self.summing[0].part.done()):
+            while len(self.summing) > WAITING:
                 self._take()
         while self.summing:
             self._take()
@@ -174,7 +175,9 @@ class Course:
         """Choose what is to be learned of a group that was looked at, and have it added up."""
         choices: list[Choice] = []
         for number, (images, records) in enumerate(zip(group.images, group.records, strict=True)):
-            seen = self._result(records, [str(image.path) for image in images])
+            names = [str(image.path) for image in images]
+            self._take_while_waiting_for(records, names)
+            seen = self._result(records, names)
             for place, (image, record) in enumerate(zip(images, seen, strict=True)):
                 if self._is_chosen(image, record):
                     where = number, place, image.label, record.digest, str(image.path)
@@ -205,6 +208,16 @@ class Course:
         self.chosen.add(key)
         return True
 
+    def _take_while_waiting_for(self, future: Future, names: list[str]) -> None:
+        """Learn groups that are added up until workers have looked at images of these names."""
+        from distributed import wait
+
+        while self.summing and not future.done():
+            with self._naming(names), self.client.as_current():
+                wait([future, self.summing[0].part], return_when="FIRST_COMPLETED")
+            if self.summing[0].part.done():
+                self._take()
+
     def _take(self) -> None:
         """Learn the group that is next."""
         future, names, group = self.summing.popleft()
@@ -220,17 +233,23 @@ class Course:
             del self.names[each.key]
 
     def _result(self, future: Future, names: list[str]) -> Any:
-        """Wait for what a worker makes of images of these names."""
+        """Return what a worker makes of images of these names, once it is there."""
+        with self._naming(names):
+            return future.result()
+
+    @contextmanager
+    def _naming(self, names: list[str]) -> Iterator[None]:
+        """Say in words what goes wrong with a cluster, and with which images."""
         from distributed.scheduler import KilledWorker
 
         try:
-            return future.result()
+            yield
         except KilledWorker as error:
             lost = "\n".join(self.names.get(error.task, names))
             raise ClusterError(
                 f"{error.allowed_failures + 1} workers died, one after the other, over the same "
-                "files; what was learned before them is kept, and without those that are to blame "
-                f"it can be run again:\n{lost}"
+                "files; what was learned before is kept, and without those that are to blame it "
+                f"can be gone on with:\n{lost}"
             ) from error
         except CancelledError as error:
             raise ClusterError(
