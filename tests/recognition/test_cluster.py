@@ -6,6 +6,7 @@ import pickle
 import shutil
 import signal
 import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -227,7 +228,7 @@ def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
     write_plain(photos / "mug" / "049 die.png", DIE)
     there = Recogniser(extractor=Watched(tmp_path))
     lesson = Lesson(there)
-    with pytest.raises(ClusterError, match="4 workers died.*can be gone on with") as caught:
+    with pytest.raises(ClusterError, match=r"4 workers died.*can be gone on with") as caught:
         for _ in course.teach(lesson, sources.find([photos]), client):
             pass
     named = str(caught.value).splitlines()[1:]
@@ -240,30 +241,29 @@ def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
     assert_same(there, taught_here(photos))
 
 
-def test_which_worker_was_faster_decides_nothing(
-    photos: Path, client: Any, tmp_path: Path
-) -> None:
-    for number, thing in enumerate(THINGS):
-        write_plain(photos / thing / "000 wait.png", WAIT, number)
+def test_which_worker_was_faster_decides_nothing(photos: Path, client: Any, tmp_path: Path) -> None:
+    client.wait_for_workers(2, timeout=60)
+    write_plain(photos / "cup" / "000 wait.png", WAIT)
     files = []
-    for held in (0, 1):
-        folder = tmp_path / str(held)
+    for is_held in (True, False):  # one worker stands still over the first image, or none does
+        folder = tmp_path / str(is_held)
         folder.mkdir()
-        (folder / "hold").touch()
 
-        def release(folder: Path = folder, held: int = held) -> None:
-            # In one run, all begins with one worker that stands still, in the other with two.
-            for _ in itertools.islice(waiting(folder), held + 1):
-                pass
+        def release(folder: Path = folder) -> None:
+            next(waiting(folder))
+            while len(list(folder.glob("*.done"))) < 5:  # what others looked at meanwhile
+                time.sleep(0.01)
             (folder / "hold").unlink()
 
-        thread = threading.Thread(target=release)
-        thread.start()
         there = Recogniser(extractor=Watched(folder))
+        if is_held:
+            (folder / "hold").touch()
+            thread = threading.Thread(target=release)
+            thread.start()
         taught_there(client, there, photos)
-        thread.join()
-        there.save(tmp_path / f"{held}.newfound")
-        files.append((tmp_path / f"{held}.newfound").read_bytes())
+        assert there.counts == {"cup": 51, "jug": 50, "mug": 50, "pot": 50}
+        there.save(tmp_path / f"{is_held}.newfound")
+        files.append((tmp_path / f"{is_held}.newfound").read_bytes())
     assert files[0] == files[1]
 
 
@@ -305,13 +305,15 @@ def test_labels_are_matched_by_what_they_are_called(photos: Path, client: Any) -
     assert there.counts == {1: 1, 2: 51}
 
 
-def test_a_network_in_a_file_that_only_the_client_has(
+def test_a_network_in_a_file_is_sent_along(
     photos: Path, client: Any, tmp_path: Path, network: Callable[[Path], None]
 ) -> None:
+    for path in sorted(photos.glob("*/*.png")):
+        with Image.open(path) as image:
+            image.resize((20, 20)).save(path)
     network(tmp_path / "tiny.onnx")
     there = Recogniser(extractor=str(tmp_path / "tiny.onnx"))
     assert there.extractor.width
-    (tmp_path / "away").mkdir()
     here = Recogniser(extractor=str(tmp_path / "tiny.onnx"))
     here.teach(photos)
     here.refresh()
@@ -360,9 +362,7 @@ def test_a_worker_without_what_it_needs_is_named(
     photos: Path, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = Recogniser(extractor="pixels:size=8")
-    monkeypatch.setattr(
-        course, "Recipe", lambda pickled: chunks.Recipe(pickled, version="0.0.1")
-    )
+    monkeypatch.setattr(course, "Recipe", lambda pickled: chunks.Recipe(pickled, version="0.0.1"))
     said = r"worker tcp://127\.0\.0\.1:\d+: newfound .* is there, but newfound 0\.0\.1 here"
     with pytest.raises(ClusterError, match=said):
         taught_there(client, there, photos)
@@ -385,7 +385,7 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 0.5)
     start: Any = LocalCluster
     with (
-        start(n_workers=0, host="127.0.0.1", dashboard_address=None) as cluster,
+        start(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
         pytest.raises(ClusterError, match="has no workers"),
         connected(cluster.scheduler_address),
     ):

@@ -1,6 +1,7 @@
-"""An extractor whose workers wait over some pictures, and die over others, for tests of clusters."""
+"""An extractor that waits over some pictures, and dies over others, for tests of clusters."""
 
 import os
+import secrets
 import signal
 import time
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ class Watched(Pixels):
             (self.folder / f"{os.getpid()}.waits").touch()
             while (self.folder / "hold").exists():
                 time.sleep(0.01)
+        (self.folder / f"{secrets.token_hex(4)}.done").touch()
         return rows
 
 

@@ -1,5 +1,6 @@
 """A Dask cluster whose workers can look at images: one that is there, or one on this machine."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
@@ -39,8 +40,11 @@ def connected(where: str) -> Iterator[Any]:
         import distributed
     with ExitStack() as stack:
         # What an extractor and the memory of images weigh is sent once, and knowingly.
-        quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
-        stack.enter_context(dask.config.set(quiet))
+        settings = {
+            "distributed.admin.large-graph-warning-threshold": "1TB",
+            "distributed.deploy.lost-worker-timeout": "1s",  # of a local cluster
+        }
+        stack.enter_context(dask.config.set(settings))
         address: Any = where
         if where == LOCAL:
             address = stack.enter_context(_local_cluster())
@@ -74,13 +78,26 @@ def _local_cluster() -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
             silence_logs=CRITICAL,
             memory_limit=0,
             local_directory=folder,
+            preload=[__name__],
         ) as cluster,
     ):
+        # A worker that dies is started again by its nanny, but not one that dies as it is born.
+        cluster.adapt(minimum=cores(), maximum=cores())
         yield cluster
+
+
+def dask_setup(_: Any) -> None:
+    """Leave Ctrl-C to the client: a terminal sends it to all, and workers would complain of it.
+
+    A worker of a local cluster calls this when it begins.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _check_workers(client: Any, where: str) -> None:

@@ -44,6 +44,8 @@ Future = Any
 CHUNK, GROUP = 16, 32
 # Groups that may wait to be learned, beside those that workers are looking at.
 WAITING = 2
+# Seconds after which to see whether there are workers, and to wait for one if there are none.
+LOOK_UP, ALONE = 5.0, 60.0
 
 
 def teach(lesson: "Lesson", found: Sources, client: Any) -> Iterator[None]:
@@ -210,11 +212,8 @@ class Course:
 
     def _take_while_waiting_for(self, future: Future, names: list[str]) -> None:
         """Learn groups that are added up until workers have looked at images of these names."""
-        from distributed import wait
-
         while self.summing and not future.done():
-            with self._naming(names), self.client.as_current():
-                wait([future, self.summing[0].part], return_when="FIRST_COMPLETED")
+            self._wait([future, self.summing[0].part], names)
             if self.summing[0].part.done():
                 self._take()
 
@@ -234,8 +233,27 @@ class Course:
 
     def _result(self, future: Future, names: list[str]) -> Any:
         """Return what a worker makes of images of these names, once it is there."""
+        self._wait([future], names)
         with self._naming(names):
             return future.result()
+
+    def _wait(self, futures: list[Future], names: list[str]) -> None:
+        """Wait until one of these is done, but not for ever if there is nobody to do it."""
+        import distributed
+
+        wait: Any = distributed.wait
+        alone = 0.0
+        while not any(future.done() for future in futures):
+            with self._naming(names), self.client.as_current():
+                try:
+                    wait(futures, timeout=LOOK_UP, return_when="FIRST_COMPLETED")
+                except TimeoutError:
+                    alone = 0.0 if self.client.nthreads() else alone + LOOK_UP
+            if alone > ALONE:
+                raise ClusterError(
+                    f"the cluster has had no workers for {ALONE:.0f} s; what was learned is kept, "
+                    "and can be gone on with"
+                )
 
     @contextmanager
     def _naming(self, names: list[str]) -> Iterator[None]:
