@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from newfound import Recogniser
+from newfound.features import catalog
+from newfound.recognition import course
 from newfound.recognition.cluster import connected
 from tests.command_line import newfound, on_terminal, write_pictures
-from tests.recognition.watched import WAIT, write_plain
+from tests.recognition.watched import DIE, WAIT, Watched, write_plain
 
 pytestmark = pytest.mark.slow
 
@@ -146,3 +148,24 @@ def test_processes_of_a_local_cluster_end_with_it(world: Path) -> None:
     for process in processes:
         with pytest.raises(ProcessLookupError), contextlib.ExitStack():
             os.kill(process, 0)
+
+
+def test_a_file_that_kills_its_workers_is_named_and_what_comes_before_is_saved(
+    world: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course, "CHUNK", 4)
+    monkeypatch.setattr(course, "GROUP", 2)
+    monkeypatch.setattr(catalog, "Pixels", lambda size: Watched(world, size))
+    write_plain(world / "photos" / "mug" / "999.png", DIE)
+    done = newfound("teach", "m", "photos", *PIXELS, "--cluster", address)
+    assert done.code == 1
+    first, *named = done.err.splitlines()
+    assert first.startswith("newfound: 4 workers died, one after the other, over the same files")
+    assert named == ["  photos/mug/999.png"]  # alone in its chunk: 120 come before it
+    learned = Recogniser("m")
+    assert sum(learned.counts.values()) == len(learned.taught) >= 96
+    monkeypatch.undo()
+    (world / "photos" / "mug" / "999.png").unlink()
+    with contextlib.chdir(world):
+        assert newfound("teach", "m", "photos", "--cluster", address).code == 0
+    assert Recogniser(world / "m").counts == {"cup": 40, "jug": 40, "mug": 40}
