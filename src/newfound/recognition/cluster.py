@@ -12,6 +12,11 @@ from newfound.common.extras import imported_from
 # Seconds to wait for a scheduler, and for its first worker.
 PATIENCE = 10.0
 LOCAL = "local"
+# On one machine who does not answer at once is dead: nobody waits half a minute for them.
+NEARBY = {
+    "distributed.comm.timeouts.connect": "3s",
+    "distributed.deploy.lost-worker-timeout": "10s",
+}
 
 
 @contextmanager
@@ -40,11 +45,8 @@ def connected(where: str) -> Iterator[Any]:
         import distributed
     with ExitStack() as stack:
         # What an extractor and the memory of images weigh is sent once, and knowingly.
-        settings = {
-            "distributed.admin.large-graph-warning-threshold": "1TB",
-            "distributed.deploy.lost-worker-timeout": "1s",  # of a local cluster
-        }
-        stack.enter_context(dask.config.set(settings))
+        quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+        stack.enter_context(dask.config.set(quiet))
         address: Any = where
         if where == LOCAL:
             address = stack.enter_context(_local_cluster())
@@ -66,12 +68,14 @@ def _local_cluster() -> Iterator[Any]:
     """Start a process for each core, which nobody but this machine can talk to."""
     from logging import CRITICAL
 
+    import dask.config
     from distributed import LocalCluster
 
     from newfound.features.extractor import cores
 
     start: Any = LocalCluster
     with (
+        dask.config.set(NEARBY),
         TemporaryDirectory(prefix="newfound-") as folder,
         start(
             n_workers=cores(),
