@@ -47,7 +47,7 @@ def test_check_estimator_passes_with_nothing_skipped_but_devices_that_are_not_he
         "from newfound import IncrementalRidgeClassifier\n"
         f"model = IncrementalRidgeClassifier({parameters})\n"
         "for result in check_estimator(model, on_fail=None, on_skip=None):\n"
-        "    print(result['status'], result['check_name'], str(result['exception'])[:150])\n"
+        "    print(result['status'], result['check_name'], repr(result['exception'])[:150])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

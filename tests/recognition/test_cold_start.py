@@ -24,7 +24,7 @@ from newfound.estimators.learner import Learner
 from newfound.solvers.settings import Settings
 
 RNG = np.random.default_rng(0)
-SLOW = {"sklearn", "pandas", "scipy.stats", "matplotlib", "joblib"}
+SLOW = {"sklearn", "pandas", "scipy.stats", "matplotlib", "joblib", "dask", "distributed", "fsspec"}
 X, Y = RNG.normal(size=(60, 6)), [f"class {n % 3}" for n in range(60)]
 
 

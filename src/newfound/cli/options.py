@@ -11,7 +11,8 @@ Model = Annotated[Path, typer.Argument(help="Model file.", show_default=False)]
 Images = Annotated[
     list[str],
     typer.Argument(
-        help="Images, folders, files of vectors (.npz), or - to read a list of them from stdin.",
+        help="Images, folders, files of vectors (.npz), addresses that fsspec reads (s3://…), or - "
+        "to read a list of them from stdin.",
         show_default=False,
     ),
 ]

@@ -7,6 +7,7 @@
         UnreadableImageError    a file or an array is no image
         ModelFileError          a file is no model, is damaged, or comes from a later version
       MissingDataError      a data set is not at hand; also a FileNotFoundError
+      ClusterError          a cluster cannot do its part of a lesson
 
 Whoever gets one has changed nothing by it, and its message says what to do. Models that were taught
 nothing raise scikit-learn's NotFittedError, and its checks of input its own ValueErrors.
@@ -49,6 +50,10 @@ class ModelFileError(InputError):
 
 class MissingDataError(NewfoundError, FileNotFoundError):
     """A data set is not where it was looked for; the message says how to get it."""
+
+
+class ClusterError(NewfoundError):
+    """A cluster cannot do its part of a lesson; what was learned before is kept."""
 
 
 # They are newfound.ModelFileError and so on, in tracebacks, too.

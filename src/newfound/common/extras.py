@@ -7,7 +7,7 @@ from contextlib import contextmanager
 _NEEDED_FOR = {
     "vision": "images",
     "plots": "figures",
-    "dask": "many machines",
+    "dask": "clusters and addresses",
     "torch": "arrays of a device",
 }
 

@@ -3,7 +3,7 @@
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -69,10 +69,19 @@ def folder(root: str | os.PathLike[str], labels: Literal["first", "path"] = "fir
             ignored["in no folder of a class"] += 1
             continue
         files.append(path)
-        label = parents[0] if labels == "first" else "/".join(parents)
-        # The same name, whichever way a file system writes its accents.
-        names.append(unicodedata.normalize("NFC", label))
+        names.append(label_of(parents, labels))
     return Listing(files, names, ignored)
+
+
+def label_of(parents: Sequence[str], labels: Literal["first", "path"]) -> str:
+    """Return the label of an image that lies in these folders.
+
+    >>> label_of(["a", "b"], "first"), label_of(["a", "b"], "path")
+    ('a', 'a/b')
+    """
+    label = parents[0] if labels == "first" else "/".join(parents)
+    # The same name, whichever way a file system writes its accents.
+    return unicodedata.normalize("NFC", label)
 
 
 def images_below(root: Path, ignored: Counter[str]) -> Iterator[Path]:

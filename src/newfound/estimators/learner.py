@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
@@ -24,6 +24,7 @@ from newfound.engine.engine import Engine
 from newfound.estimators.answers import Answered, Reading, novelty
 from newfound.estimators.torch_device import torch_device
 from newfound.selection.calibration import Calibration
+from newfound.selection.witnesses import Witnesses
 from newfound.solvers.device import DeviceSolver
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
@@ -54,6 +55,8 @@ CHOOSING = SelectionSettings(
 )
 # Rows of a question beyond which it is answered with a copy of the weights, while others learn.
 FEW_ROWS = 16
+# Rows that `apart` takes at a time, as a lesson does: classes arrive in the same order.
+APART = 16
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
@@ -350,6 +353,60 @@ class Learner(Locked):
         with self._change():
             engine.rename(old, as_labels([new], "new"))
         return self
+
+    def blank(self) -> "Learner":
+        """Return a plain learner with the same parameters that was taught nothing.
+
+        Returns
+        -------
+        Learner
+
+        Examples
+        --------
+        >>> Learner().store([[0.0], [1.0]], ["cup", "mug"]).blank().is_taught
+        False
+        """
+        return Learner(self._settings())
+
+    def apart(self, X: ArrayLike, y: ArrayLike, before: Mapping[Any, int]) -> "Learner":
+        """Return a plain learner with the same parameters that was taught these rows alone.
+
+        Merged into a model that was taught all that comes before them, it makes that the same
+        model as if it had been taught the rows itself, on whatever machine this is done.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,)
+            Labels: strings, booleans or whole numbers.
+        before : mapping
+            How many examples of each class come before these rows.
+
+        Returns
+        -------
+        Learner
+
+        Raises
+        ------
+        ValueError
+            If rows, labels or parameters are none.
+
+        Examples
+        --------
+        >>> here = Learner().store([[0.0], [1.0]], ["cup", "mug"])
+        >>> elsewhere = here.blank().apart([[2.0]], ["mug"], {"cup": 1, "mug": 1})
+        >>> here.merge(elsewhere).class_count_
+        array([1, 2])
+        """
+        part, rows, labels = self.blank(), as_rows(X), as_labels(y)
+        for start in range(0, len(rows), APART):  # sums of few rows are made without rounding
+            part.store(rows[start : start + APART], labels[start : start + APART])
+        settings = part.settings
+        selector = part._engine.selector  # noqa: SLF001  (it is a learner, too)
+        if selector is not None and isinstance(settings, SelectionSettings):
+            seed, cap = settings.random_state, settings.witnesses
+            selector.witnesses = Witnesses.apart(seed, rows, labels, cap, before)
+        return part
 
     def merge(self, other: "Learner") -> Self:
         """Learn everything another model was taught; classes are matched by label.

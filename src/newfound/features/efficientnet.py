@@ -66,6 +66,11 @@ class EfficientNetLite0(OnnxExtractor):
         root = output == "features" if root is None else root
         super().__init__(graph(), output, mean=127.0, scale=128.0, crop=crop, root=root)
         self.identity = replace(self.identity, name="efficientnet-lite0", weights=WEIGHTS)
+        self.source = b""  # it is installed wherever newfound is
+
+    def network(self) -> bytes:
+        """Return the graph."""
+        return graph()
 
 
 def graph() -> bytes:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,14 @@ from newfound.common.files import digest_of
 from newfound.features.identity import Identity
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """An image that lies elsewhere, and knows how to get at the bytes of its file."""
+
+    def read(self) -> bytes:
+        """Return them, or raise UnreadableImageError."""
 
 
 class Extracted(NamedTuple):
@@ -86,6 +94,7 @@ class Extractor(ABC):
         self,
         sources: Iterable[Source],
         wanted: Callable[[Any, bytes], bool] | None = None,
+        threads: int | None = None,
     ) -> Iterator[Extracted]:
         """Yield what became of each image, in order, a few ahead of what is asked for.
 
@@ -95,12 +104,14 @@ class Extractor(ABC):
         wanted : callable, optional
             Given a source and the digest of its bytes, says whether its vector is wanted. Called
             in other threads.
+        threads : int, optional
+            How many of these there are. By default one for each core.
 
         Yields
         ------
         Extracted
         """
-        workers = _cores()
+        workers = threads or cores()
         remaining = iter(sources)
         coming: deque[Future[list[Extracted]]] = deque()
         pool = ThreadPoolExecutor(workers, thread_name_prefix="newfound-images")
@@ -126,9 +137,7 @@ class Extractor(ABC):
         for source in sources:
             digest = b""
             try:
-                data = source
-                if isinstance(source, str | os.PathLike):
-                    data = read_file(source)
+                data = _read(source)
                 if isinstance(data, bytes):
                     digest = digest_of(data)
                 is_wanted = wanted is None or wanted(source, digest)
@@ -154,11 +163,18 @@ class Extractor(ABC):
         return room
 
 
+def _read(source: Any) -> Any:
+    """Return the bytes of a file, wherever it lies, or what is in memory already."""
+    if isinstance(source, str | os.PathLike):
+        return read_file(source)
+    return source.read() if isinstance(source, Remote) else source
+
+
 def _name(source: Any) -> str:
     return os.fspath(source) if isinstance(source, str | os.PathLike) else ""
 
 
-def _cores() -> int:
+def cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from newfound.common.errors import UnreadableImageError
 from newfound.common.extras import imported_from
 from newfound.common.files import open_regular
+from newfound.common.limits import LARGEST_FILE as LARGEST_FILE
 
 # From here elsewhere, too, so that whoever lacks it is told once how to get it.
 with imported_from("vision"):
@@ -22,7 +23,6 @@ Source = str | os.PathLike[str] | bytes | Image.Image | NDArray[np.uint8]
 
 # Larger ones are refused before they are decoded. A picture of that size is 192 MB.
 LARGEST_PIXELS = 64_000_000
-LARGEST_FILE = 256 * 2**20
 # Larger ones than this are decoded one at a time, and made smaller at once, to save memory.
 LARGE_PIXELS = 16_000_000
 _one_large_at_a_time = threading.Lock()

@@ -62,6 +62,7 @@ class OnnxExtractor(Extractor):
         root: bool = False,
     ) -> None:
         said_of_root = root_in_identity(root)
+        self.source = path
         data = path if isinstance(path, bytes) else _read(path)
         with _naming(path):
             self.session, self.output = _session_with(data, output)
@@ -82,6 +83,24 @@ class OnnxExtractor(Extractor):
         preprocessing = {**self.prepare.to_json(), **said_of_root}
         weights = hashlib.sha256(data).hexdigest()
         self.identity = Identity("onnx", weights, self.output, preprocessing)
+
+    def network(self) -> bytes:
+        """Return the file that it was made from, as it was then, or raise ValueError."""
+        if isinstance(self.source, bytes):
+            return self.source
+        data = _read(self.source)
+        if hashlib.sha256(data).hexdigest() != self.identity.weights:
+            raise InputError(f"{os.fspath(self.source)} has changed since it was read")
+        return data
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who has a pickle need not have the file.
+        source = self.source if isinstance(self.source, bytes) else self.network()
+        return {**self.__dict__, "source": source, "session": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.session, _ = _session_with(self.network(), self.output)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return features, shape (m, width), of what `prepare` made of m images."""

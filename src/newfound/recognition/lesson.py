@@ -1,10 +1,11 @@
 """Lessons: examples on their way into a recogniser, in blocks that resume, and out again."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newfound.recognition.sources import Example, Problem, stack
+from newfound.common.interrupts import uninterrupted
+from newfound.recognition.sources import Example, Problem, Sources, stack
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -75,6 +76,13 @@ class Lesson:
         taught = self.recogniser.taught
         return self.again or taught.count(self.recogniser.label(label), digest) < nth
 
+    def run(self, found: Sources) -> Iterator[None]:
+        """Teach all that was found, and yield after each."""
+        for example in self.recogniser.examples(found, self.wants):
+            self.add(example)
+            yield
+        self.learn()
+
     def add(self, example: Example) -> None:
         """Let an example be learned, or note why it cannot be."""
         if example.problem is not None:
@@ -87,8 +95,7 @@ class Lesson:
         self.waiting.append((example, label))
         if len(self.waiting) == BLOCK:
             self.learn()
-            if monotonic() >= self.save_at:
-                self.save()
+            self._save_if_due()
 
     def learn(self) -> None:
         """Learn what waits."""
@@ -108,6 +115,13 @@ class Lesson:
                 teach(vectors, labels, digests, made_by, at_once=self.at_once)
                 self.taught += len(waiting)
 
+    def take(self, part: "Recogniser") -> None:
+        """Learn what was summed elsewhere, sums and memory of images together."""
+        with uninterrupted():
+            self.recogniser.merge(part)
+            self.taught += len(part.taught)
+        self._save_if_due()
+
     def finish(self) -> None:
         """Bring up to date what depends on all examples, and save."""
         if self.recogniser.is_taught:
@@ -122,6 +136,10 @@ class Lesson:
             self.save_now(self.recogniser, undoable=self.taught > 0, refresh=False)
             took = monotonic() - start
             self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
+
+    def _save_if_due(self) -> None:
+        if monotonic() >= self.save_at:
+            self.save()
 
     def _is_new(self, example: Example, label: Any) -> bool:
         key = label, example.digest

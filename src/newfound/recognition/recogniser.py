@@ -2,8 +2,8 @@
 
 import copy
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -285,6 +285,7 @@ class Recogniser:
         *,
         labels: Literal["first", "path"] = "first",
         again: bool = False,
+        cluster: str | None = None,
     ) -> lesson.Taught:
         """Learn images.
 
@@ -302,6 +303,10 @@ class Recogniser:
         again : bool, default=False
             Whether to teach images again that were taught under that label before. An image is
             known by the bytes of its file, or by its pixels where there is no file.
+        cluster : str, optional
+            The address of a Dask scheduler, or "local" for a process on each core of this machine:
+            workers read files, turn them into vectors and sum these. Nobody else may teach this
+            recogniser meanwhile.
 
         Returns
         -------
@@ -330,11 +335,16 @@ class Recogniser:
         given, is_one = _as_list(images)
         found = sources.find(given, label, labels)
         is_one = is_one and len(found) == 1
-        self._check_labels(found)
+        self.check_labels(found)
         course = lesson.Lesson(self, again, at_once=is_one)
-        for example in self.examples(found, course.wants):
-            course.add(example)
-        course.learn()
+        if cluster is None:
+            deque(course.run(found), maxlen=0)
+        else:
+            from newfound.recognition.cluster import connected
+            from newfound.recognition.course import teach
+
+            with connected(cluster) as client:
+                deque(teach(course, found, client), maxlen=0)
         if is_one:
             _raise_problem(course.problems)
         self._refresh_if_due()
@@ -660,6 +670,31 @@ class Recogniser:
         >>> [(example.name, len(example.vector)) for example in recogniser.examples(found)]
         [('image 0', 16)]
         """
+        return sources.read(found, self.extractor_for(found), wanted)
+
+    def extractor_for(self, found: Sources) -> "Extractor | None":
+        """Return what turns the images among all that was found into vectors.
+
+        Parameters
+        ----------
+        found : Sources
+
+        Returns
+        -------
+        Extractor or None
+            None if there are no images.
+
+        Raises
+        ------
+        WrongExtractorError, InputError
+            If some vectors cannot be those of this model.
+
+        Examples
+        --------
+        >>> found = sources.find([np.zeros((8, 8), dtype=np.uint8)], "night")
+        >>> Recogniser(extractor="pixels:size=4").extractor_for(found).width
+        16
+        """
         known, whose = self.identity, "this model was taught vectors"
         for identity in found.extractors:
             known = common_identity(known, identity, "there are vectors", whose)
@@ -675,7 +710,7 @@ class Recogniser:
             raise InputError(
                 f"vectors of {widths.pop()} features, but this model was taught {self.width}"
             )
-        return sources.read(found, network, wanted)
+        return network
 
     def look_at_examples(
         self,
@@ -775,6 +810,74 @@ class Recogniser:
             for label, digest in zip(y.tolist(), marks, strict=True):
                 self.taught.add(label, digest)
             self._note_changes(len(X))
+
+    def blank(self) -> "Recogniser":
+        """Return one with the same parameters, for vectors only, that was taught nothing.
+
+        Returns
+        -------
+        Recogniser
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> recogniser.blank().is_taught
+        False
+        """
+        other = Recogniser(extractor=None)
+        other._learner = self._learner.blank()
+        return other
+
+    def apart(
+        self,
+        vectors: ArrayLike,
+        labels: Sequence[Any],
+        digests: Sequence[bytes],
+        extractor: Identity | None,
+        before: Mapping[Any, int],
+    ) -> "Recogniser":
+        """Return one with the same parameters that was taught these vectors alone.
+
+        Merged into one that was taught all that comes before them, it makes that the same as if it
+        had been taught the vectors itself, on whatever machine this is done.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (m, d)
+        labels : sequence of str, bool or int
+            One for each.
+        digests : sequence of bytes
+            What the images are known by, 16 bytes each.
+        extractor : Identity or None
+            What made the vectors, where that is known.
+        before : mapping
+            How many examples of each class come before these.
+
+        Returns
+        -------
+        Recogniser
+
+        Raises
+        ------
+        InputError
+            If something does not fit together.
+
+        Examples
+        --------
+        >>> one = Recogniser(extractor=None)
+        >>> one.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> other = one.blank().apart([[2.0]], ["mug"], [b"0" * 16], None, one.counts)
+        >>> one.merge(other), one.counts
+        (0, {'cup': 1, 'mug': 2})
+        """
+        X, y = self._checked(vectors, labels)
+        other = self.blank()
+        other._learner = self._learner.apart(X, y, before)  # noqa: SLF001 - of this class
+        other.identity = extractor
+        for label, digest in zip(y.tolist(), _checked_digests(X, digests), strict=True):
+            other.taught.add(label, digest)
+        return other
 
     def look_at_vectors(
         self,
@@ -994,8 +1097,25 @@ class Recogniser:
             )
         return X, y
 
-    def _check_labels(self, found: Sources) -> None:
-        """Raise ValueError if labels cannot all be those of one model, before any is learned."""
+    def check_labels(self, found: Sources) -> None:
+        """Raise an error if labels cannot all be those of one model, before any is learned.
+
+        Parameters
+        ----------
+        found : Sources
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], [1, 2])
+        >>> recogniser.check_labels(sources.find(["a.jpg"], "mug"))
+        Traceback (most recent call last):
+        newfound.InputError: this model's labels are numbers, but 'mug' is not one of these
+        """
         with self.lock:
             meant = as_labels([self.label(each) for each in found.labels], "labels")
             check_same_type(self._learner.sums_.labels if self.is_taught else meant[:0], meant)

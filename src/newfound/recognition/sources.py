@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.files import digest_of
 from newfound.datasets import folder, read_vectors
-from newfound.datasets.folder import images_below, is_folder
+from newfound.datasets.addresses import (
+    Found,
+    images_at,
+    is_address,
+    is_folder_at,
+    local_path,
+    name_at,
+    read_address,
+)
+from newfound.datasets.folder import images_below, is_folder, label_of
 from newfound.datasets.vectors_file import VectorsFile, most_unpacked
 from newfound.features.identity import Identity
 from newfound.recognition.labels import check_label
@@ -55,6 +64,17 @@ class ImageFile(NamedTuple):
         return str(self.path)
 
 
+class ImageAddress(NamedTuple):
+    """An image at an address that fsspec reads, and what it is said to show, if anything is."""
+
+    path: str
+    label: Any = None
+
+    def read(self) -> bytes:
+        """Return the bytes of its file, or raise UnreadableImageError."""
+        return read_address(self.path)
+
+
 class ImageInMemory(NamedTuple):
     """The bytes of an image's file, or an image in RGB."""
 
@@ -81,7 +101,7 @@ class Sources(NamedTuple):
     """All that a user names."""
 
     need_labels: bool  # whether an example without a label is of no use
-    images: list[ImageFile | ImageInMemory]
+    images: list[ImageFile | ImageAddress | ImageInMemory]
     vectors: list[tuple[str, VectorsFile]]  # with the names of the files
     passed_over: Counter[str]  # files that are not images, and the like, by reason
     problems: list[Problem]
@@ -122,7 +142,8 @@ def find(
     Parameters
     ----------
     inputs : iterable of paths, bytes of image files, PIL images or uint8 arrays
-        Paths of images, folders, or npz files of vectors.
+        Paths of images, folders, or npz files of vectors; addresses of images or folders that
+        fsspec reads, such as "s3://bucket/photos".
     label : str, bool or int, optional
         What all of them show. Otherwise the folders tell, or the file of vectors does. A folder
         of images that has no folders of images is a class itself.
@@ -157,12 +178,10 @@ def find(
             _from_memory(found, given, f"image {number}", label)
         elif not os.fspath(given):
             raise InputError("an empty name is no image, and no folder of images")
-        elif is_folder(Path(given)):
-            _from_folder(found, Path(given), label, labels)
-        elif Path(given).suffix.lower() == ".npz":
-            _from_vectors(found, os.fspath(given), label)
+        elif is_address(os.fspath(given)):
+            _from_address(found, os.fspath(given), label, labels)
         else:
-            found.images.append(ImageFile(Path(given), _needed(found, label, given)))
+            _from_path(found, Path(given), label, labels)
     if not len(found):
         counted = describe(found.passed_over)
         raise InputError(f"no images there{counted and f' (passed over: {counted})'}")
@@ -198,6 +217,52 @@ def _needed(found: Sources, label: Any, given: Any) -> Any:
     if label is None and found.need_labels:
         raise NoLabelError(f"{given} is not a folder, so it needs a label")
     return label
+
+
+def _from_path(found: Sources, path: Path, label: Any, labels: Literal["first", "path"]) -> None:
+    if is_folder(path):
+        _from_folder(found, path, label, labels)
+    elif path.suffix.lower() == ".npz":
+        _from_vectors(found, str(path), label)
+    else:
+        found.images.append(ImageFile(path, _needed(found, label, path)))
+
+
+def _from_address(
+    found: Sources, address: str, label: Any, labels: Literal["first", "path"]
+) -> None:
+    if (path := local_path(address)) is not None:
+        _from_path(found, path, label, labels)
+        return
+    if name_at(address).lower().endswith(".npz"):
+        found.problems.append(Problem(address, "files of vectors are read from paths only"))
+        return
+    if not is_folder_at(address):
+        found.images.append(ImageAddress(address, _needed(found, label, address)))
+        return
+    below = list(images_at(address, found.passed_over))
+    if label is None and found.need_labels:
+        found.images.extend(_in_classes(found, address, below, labels))
+    else:
+        found.images.extend(ImageAddress(each.address, label) for each in below)
+
+
+def _in_classes(
+    found: Sources, address: str, below: list[Found], labels: Literal["first", "path"]
+) -> Iterator[ImageAddress]:
+    """Yield images below an address with the labels that their folders tell."""
+    inside = [each for each in below if each.parents]
+    if not inside:
+        name = name_at(address)
+        if below and not name:
+            raise NoLabelError(f"{address} has no name to call a class by, so it needs a label")
+        inside = [Found(each.address, (name,)) for each in below]
+    elif len(inside) < len(below):
+        found.passed_over[f"{BESIDE} {address}"] += len(below) - len(inside)
+    for each in inside:
+        label = label_of(each.parents, labels)
+        check_label(label)
+        yield ImageAddress(each.address, label)
 
 
 def _from_folder(found: Sources, path: Path, label: Any, labels: Literal["first", "path"]) -> None:

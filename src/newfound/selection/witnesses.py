@@ -1,6 +1,7 @@
 """Witnesses: a bounded, fair sample of the rows of each class, all of which are in the sums."""
 
 from bisect import bisect
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +110,28 @@ class Witnesses:
             keys = self._keys(X[at], held.seen)
             samples[label] = _with(held, keys, X, at, cap)
         return Witnesses(self.seed, samples)
+
+    @classmethod
+    def apart(
+        cls, seed: int, X: Rows, labels: Labels, cap: int, before: Mapping[Any, int]
+    ) -> "Witnesses":
+        """Return the witnesses of rows that are learned apart from those before them.
+
+        Merged into the witnesses of `before[label]` rows of each class, they are what these would
+        have been after the rows: keys go by a row's turn, wherever it is learned.
+
+        >>> rows, labels = np.arange(9.0)[:, None], np.array(["mug"] * 9)
+        >>> whole = Witnesses(0).after(rows, labels, cap=2)
+        >>> late = Witnesses.apart(0, rows[5:], labels[5:], 2, {"mug": 5})
+        >>> parts = Witnesses(0).after(rows[:5], labels[:5], cap=2).merged(late, cap=2)
+        >>> parts.samples["mug"] == whole.samples["mug"]
+        True
+        """
+        turns = {label: Sample(seen=before.get(label, 0)) for label in set(labels.tolist())}
+        late = cls(seed, turns).after(X, labels, cap)
+        for label, sample in late.samples.items():
+            late.samples[label] = sample._replace(seen=sample.seen - turns[label].seen)
+        return late
 
     def without(self, X: Rows, labels: Labels) -> "Witnesses":
         """Return what is left once rows `X` (m, d) with these labels (m,) are forgotten."""

@@ -1,5 +1,8 @@
 """`newfound teach`: learn images or vectors, one class or many, into a new model or an old one."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +21,7 @@ from newfound.cli.console import (
 from newfound.cli.inputs import find, tell_problems, use_extractor
 from newfound.cli.models import locked
 from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, Wait
+from newfound.common.errors import ClusterError
 from newfound.recognition.locking import Change, name_in_errors
 
 if TYPE_CHECKING:
@@ -41,6 +45,16 @@ Lean = Annotated[
         "does not work.",
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Let workers of a Dask cluster read the images, look at them and sum what they see: "
+        "the address of its scheduler, as tcp://10.0.0.1:8786, or local for a process on each core "
+        "of this machine. Workers must see the images under the same paths or addresses.",
+        show_default=False,
+    ),
+]
 SaveEvery = Annotated[float, typer.Option(min=0, help="Save every so many seconds on the way.")]
 
 
@@ -52,6 +66,7 @@ def teach(
     again: Again = False,
     extractor: ExtractorName = None,
     lean: Lean = False,
+    cluster: Cluster = None,
     save_every: SaveEvery = 5.0,
     wait: Wait = 0.0,
     quiet: Quiet = False,
@@ -62,6 +77,7 @@ def teach(
     newfound teach kitchen.newfound photos/
     newfound teach kitchen.newfound new/*.jpg --as mug
     newfound teach kitchen.newfound vectors.npz
+    newfound teach house.newfound photos/ --cluster local
 
     A folder of images is a class of its name. A folder of such folders holds several classes. The
     option --as labels everything that is given. An existing model learns more. A new one is made
@@ -82,17 +98,37 @@ def teach(
             console.info(f"{model} exists already and is not lean; --lean is for new models.")
         use_extractor(recogniser, extractor, found)
         lesson = Lesson(recogniser, again, change.save, save_every)
-        code = _teach(lesson, found, change, console)
+        with _steps(lesson, found, cluster) as steps:
+            bar = console.progress(steps, len(found), "teaching")
+            code = _teach(lesson, bar, change, console)
     raise typer.Exit(code)
 
 
-def _teach(lesson: "Lesson", found: "Sources", change: Change, console: Console) -> int:
+@contextmanager
+def _steps(lesson: "Lesson", found: "Sources", cluster: str | None) -> Iterator[Iterator[None]]:
+    """Yield what teaches one after the other of all that was found, here or on a cluster."""
+    if cluster is None:
+        yield lesson.run(found)
+        return
+    from newfound.recognition.cluster import connected
+    from newfound.recognition.course import teach as teach_there
+
+    logging.disable(logging.CRITICAL)  # workers come and go; what matters of it is said
+    try:
+        with connected(cluster) as client:
+            yield teach_there(lesson, found, client)
+    except ClusterError:
+        lesson.save()
+        raise
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _teach(lesson: "Lesson", steps: Iterator[None], change: Change, console: Console) -> int:
     recogniser, start = lesson.recogniser, monotonic()
     try:
-        examples = recogniser.examples(found, lesson.wants)
-        for example in console.progress(examples, len(found), "teaching"):
-            lesson.add(example)
-        lesson.learn()
+        for _ in steps:
+            pass
         if lesson.taught and recogniser.width is not None:
             _warn_if_wide(recogniser.width, console)
         lesson.finish()

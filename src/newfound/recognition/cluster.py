@@ -1,0 +1,129 @@
+"""A Dask cluster whose workers can look at images: one that is there, or one on this machine."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from newfound.common.errors import ClusterError
+from newfound.common.extras import imported_from
+
+# Seconds to wait for a scheduler, and for its first worker.
+PATIENCE = 10.0
+LOCAL = "local"
+# On one machine who does not answer at once is dead: nobody waits half a minute for them.
+NEARBY = {
+    "distributed.comm.timeouts.connect": "3s",
+    "distributed.deploy.lost-worker-timeout": "10s",
+}
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Any]:
+    """Connect to a cluster that can look at images.
+
+    Parameters
+    ----------
+    where : str
+        The address of a scheduler, such as "tcp://10.0.0.1:8786", or "local": then processes are
+        started on this machine, one for each core, and ended afterwards.
+
+    Yields
+    ------
+    distributed.Client
+
+    Raises
+    ------
+    ClusterError
+        If nobody is there, or workers have another newfound or Python.
+    ModuleNotFoundError
+        If the extra `dask` is not installed.
+    """
+    with imported_from("dask"):
+        import dask.config
+
+        import distributed
+    with ExitStack() as stack:
+        # What an extractor and the memory of images weigh is sent once, and knowingly.
+        quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+        stack.enter_context(dask.config.set(quiet))
+        address: Any = where
+        if where == LOCAL:
+            address = stack.enter_context(_local_cluster())
+        try:
+            connect: Any = distributed.Client
+            client = connect(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"no cluster answers at {where}: is a scheduler running there, and is that its "
+                "address?"
+            ) from error
+        stack.enter_context(client)
+        _check_workers(client, where)
+        yield client
+
+
+@contextmanager
+def _local_cluster() -> Iterator[Any]:
+    """Start a process for each core, which nobody but this machine can talk to."""
+    from logging import CRITICAL
+
+    import dask.config
+
+    from distributed import LocalCluster
+    from newfound.features.extractor import cores
+
+    start: Any = LocalCluster
+    with (
+        dask.config.set(NEARBY),
+        TemporaryDirectory(prefix="newfound-") as folder,
+        start(
+            n_workers=cores(),
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=CRITICAL,
+            memory_limit=0,
+            local_directory=folder,
+            preload=[__name__],
+        ) as cluster,
+    ):
+        # A worker that dies is started again by its nanny, but not one that dies as it is born.
+        cluster.adapt(minimum=cores(), maximum=cores())
+        yield cluster
+
+
+def dask_setup(_: Any) -> None:
+    """Leave Ctrl-C to the client: a terminal sends it to all, and workers would complain of it.
+
+    A worker of a local cluster calls this when it begins.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check_workers(client: Any, where: str) -> None:
+    """Raise ClusterError unless there are workers, and all can take part."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise ClusterError(f"the cluster at {where} has no workers") from None
+    found: Any = client.get_versions(packages=["newfound"])
+    ours = found["client"]["packages"]
+    for address, worker in found["workers"].items():
+        theirs = worker["packages"]
+        for name, digits in ("newfound", 99), ("python", 2):
+            here, there = (".".join(str(each[name]).split(".")[:digits]) for each in (ours, theirs))
+            if theirs[name] is None:
+                raise ClusterError(
+                    f"worker {address} has no newfound: pip install "
+                    f"'newfound[dask,vision]=={here}' there"
+                )
+            if here != there:
+                raise ClusterError(
+                    f"worker {address} has {name} {there}, but here is {name} {here}: "
+                    "use the same on both"
+                )

@@ -1,0 +1,392 @@
+"""Lessons on a real cluster of processes: the same model as on one machine, whoever dies."""
+
+import itertools
+import os
+import pickle
+import shutil
+import signal
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from newfound import InputError, Recogniser
+from newfound.common.errors import ClusterError
+from newfound.features import Pixels
+from newfound.recognition import chunks, course, sources
+from newfound.recognition.cluster import connected
+from newfound.recognition.lesson import Lesson
+from tests.command_line import write_pictures, write_rows
+from tests.recognition.watched import DIE, WAIT, Watched, waiting, write_plain
+
+pytestmark = pytest.mark.slow
+
+THINGS = ("cup", "jug", "mug", "pot")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with connected("local") as client:
+        yield client
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    for number, thing in enumerate(THINGS):
+        write_pictures(tmp_path / "photos" / thing, number, range(50))
+    return tmp_path / "photos"
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four chunks of seven images, so that few images make many groups."""
+    monkeypatch.setattr(course, "CHUNK", 7)
+    monkeypatch.setattr(course, "GROUP", 4)
+
+
+def taught_there(
+    client: Any, recogniser: Recogniser, *inputs: Any, again: bool = False, label: Any = None
+) -> Lesson:
+    found, lesson = sources.find(inputs, label), Lesson(recogniser, again)
+    steps = sum(1 for _ in course.teach(lesson, found, client))
+    assert steps == len(found)
+    lesson.finish()
+    return lesson
+
+
+def taught_here(*inputs: Any, size: int = 8, again: bool = False, **options: Any) -> Recogniser:
+    recogniser = Recogniser(extractor=f"pixels:size={size}", **options)
+    lesson = Lesson(recogniser, again)
+    for _ in lesson.run(sources.find(inputs)):
+        pass
+    lesson.finish()
+    return recogniser
+
+
+def assert_same(one: Recogniser, other: Recogniser) -> None:
+    """Both know the same classes, counts and images; their sums are the same to rounding."""
+    assert list(one.counts.items()) == list(other.counts.items())
+    assert one.taught.digests == other.taught.digests
+    assert len(one.taught) == sum(one.counts.values())
+    assert one.identity == other.identity
+    sums, others = one.model.to_state().sums, other.model.to_state().sums
+    assert sums.labels.tolist() == others.labels.tolist()
+    assert sums.dtype == others.dtype
+    scale = np.abs(others.gram).max()
+    np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-12, atol=1e-12 * scale)
+    np.testing.assert_allclose(sums.cross, others.cross, rtol=1e-12, atol=1e-12 * scale)
+    np.testing.assert_array_equal(one.model.witnesses_[0], other.model.witnesses_[0])
+    assert one.model.penalty_ == pytest.approx(other.model.penalty_, rel=1e-9)
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_a_cluster_makes_the_model_of_one_machine(photos: Path, client: Any, lean: bool) -> None:
+    there = Recogniser(extractor="pixels:size=8", lean=lean)
+    lesson = taught_there(client, there, photos)
+    assert lesson.report == (200, 0, [])
+    assert there.is_lean == lean
+    assert_same(there, taught_here(photos, lean=lean))
+
+
+def test_while_sums_are_rows_the_file_is_the_same_to_the_last_byte(
+    photos: Path, client: Any, tmp_path: Path
+) -> None:
+    there = Recogniser(extractor="pixels:size=12")
+    taught_there(client, there, photos)
+    there.save(tmp_path / "there")
+    taught_here(photos, size=12).save(tmp_path / "here")
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
+def test_a_recogniser_teaches_on_a_cluster(photos: Path, client: Any) -> None:
+    recogniser = Recogniser(extractor="pixels:size=8")
+    report = recogniser.teach(photos, cluster=client.scheduler.address)
+    assert (report.taught, report.known) == (200, 0)
+    assert recogniser.teach(photos, cluster=client.scheduler.address).known == 200
+
+
+def test_what_cannot_be_read_is_listed_in_order_with_its_reason(photos: Path, client: Any) -> None:
+    (photos / "cup" / "010.png").write_bytes(b"")
+    (photos / "mug" / "020.png").write_bytes(b"no image")
+    (photos / "pot" / "030.png").unlink()
+    os.mkfifo(photos / "pot" / "030.png")
+    (photos / "pot" / "040.png").unlink()
+    (photos / "pot" / "040.png").symlink_to("nowhere")
+    there, here = Recogniser(extractor="pixels:size=8"), Recogniser(extractor="pixels:size=8")
+    lesson = taught_there(client, there, photos)
+    assert lesson.problems == here.teach(photos).problems
+    assert [Path(name).name for name, _ in lesson.problems] == [
+        f"{number}.png" for number in ("010", "020", "030", "040")
+    ]
+    assert sum(there.counts.values()) == 196
+
+
+def test_copies_are_one_image_wherever_they_lie(photos: Path, client: Any) -> None:
+    shutil.copy(photos / "cup" / "000.png", photos / "cup" / "001 copy.png")  # in its chunk
+    shutil.copy(photos / "cup" / "000.png", photos / "cup" / "049 copy.png")  # in a later group
+    shutil.copytree(photos / "jug", photos / "cup" / "jugs")  # under another label: other examples
+    (photos / "mug" / "more").mkdir()
+    for number in range(50):
+        shutil.copy(photos / "mug" / f"{number:03}.png", photos / "mug" / "more")
+    there = Recogniser(extractor="pixels:size=8")
+    lesson = taught_there(client, there, photos)
+    assert (lesson.taught, lesson.known) == (250, 52)
+    assert there.counts == {"cup": 100, "jug": 50, "mug": 50, "pot": 50}
+    assert_same(there, taught_here(photos))
+
+
+def test_again_teaches_copies_and_what_is_known(photos: Path, client: Any) -> None:
+    shutil.copy(photos / "cup" / "000.png", photos / "cup" / "049 copy.png")
+    there, here = Recogniser(extractor="pixels:size=8"), Recogniser(extractor="pixels:size=8")
+    for _ in range(2):
+        assert taught_there(client, there, photos, again=True).taught == 201
+        here.teach(photos, again=True)
+    here.refresh()
+    assert_same(there, here)
+
+
+def test_what_was_taught_before_is_skipped_and_the_rest_is_learned(
+    photos: Path, client: Any
+) -> None:
+    there = Recogniser(extractor="pixels:size=8")
+    there.teach([photos / "jug"], "jug")
+    there.teach([photos / "mug" / f"{number:03}.png" for number in range(0, 50, 2)], "mug")
+    lesson = taught_there(client, there, photos)
+    assert (lesson.taught, lesson.known) == (125, 75)
+    assert there.taught.digests == taught_here(photos).taught.digests
+    assert taught_there(client, there, photos).report == (0, 200, [])
+
+
+def test_a_lesson_broken_off_between_groups_goes_on(photos: Path, client: Any) -> None:
+    for steps in (30, 60, 150):
+        there = Recogniser(extractor="pixels:size=8")
+        lesson = Lesson(there)
+        for _ in itertools.islice(course.teach(lesson, sources.find([photos]), client), steps):
+            pass
+        assert sum(there.counts.values()) == len(there.taught) == lesson.taught <= steps
+        assert lesson.taught % 28 == 0
+        taught_there(client, there, photos)
+        assert_same(there, taught_here(photos))
+
+
+@pytest.mark.parametrize("kills", [1, 3])
+def test_workers_that_are_killed_lose_nothing_and_count_nothing_twice(
+    photos: Path, client: Any, tmp_path: Path, kills: int
+) -> None:
+    for number, thing in enumerate(THINGS):
+        write_plain(photos / thing / "025 wait.png", WAIT, number)
+    (tmp_path / "hold").touch()
+    killed = []
+
+    def kill() -> None:
+        for process in itertools.islice(waiting(tmp_path), kills):
+            os.kill(process, signal.SIGKILL)
+            killed.append(process)
+        (tmp_path / "hold").unlink()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    there = Recogniser(extractor=Watched(tmp_path))
+    lesson = taught_there(client, there, photos)
+    killer.join()
+    assert len(set(killed)) == kills
+    assert lesson.report == (204, 0, [])
+    assert there.counts == dict.fromkeys(THINGS, 51)
+    assert_same(there, taught_here(photos))
+
+
+def test_all_workers_may_be_killed_between_looking_and_adding_up(
+    photos: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose, killed = course.Course._learn, list[int]()  # noqa: SLF001 - where the moment is
+
+    def kill_first(self: Any, group: Any) -> Iterator[None]:
+        steps = choose(self, group)
+        yield from itertools.islice(steps, 27)
+        if len(killed) < 4:  # all but one image of the group are known to be looked at
+            for process in client.run(os.getpid).values():
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+        yield from steps
+
+    monkeypatch.setattr(course.Course, "_learn", kill_first)
+    there = Recogniser(extractor="pixels:size=8")
+    assert taught_there(client, there, photos).taught == 200
+    assert len(set(killed)) >= 4
+    assert_same(there, taught_here(photos))
+
+
+def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
+    photos: Path, client: Any, tmp_path: Path
+) -> None:
+    write_plain(photos / "mug" / "049 die.png", DIE)
+    there = Recogniser(extractor=Watched(tmp_path))
+    lesson = Lesson(there)
+    with pytest.raises(ClusterError, match=r"4 workers died.*can be gone on with") as caught:
+        for _ in course.teach(lesson, sources.find([photos]), client):
+            pass
+    named = str(caught.value).splitlines()[1:]
+    assert str(photos / "mug" / "049 die.png") in named
+    assert len(named) == 7
+    assert sum(there.counts.values()) == len(there.taught) == lesson.taught
+    assert lesson.taught >= 56  # what comes before, but for groups that were not added up yet
+    (photos / "mug" / "049 die.png").unlink()
+    taught_there(client, there, photos)
+    assert_same(there, taught_here(photos))
+
+
+def test_which_worker_was_faster_decides_nothing(photos: Path, client: Any, tmp_path: Path) -> None:
+    client.wait_for_workers(2, timeout=60)
+    write_plain(photos / "cup" / "000 wait.png", WAIT)
+    files = []
+    for is_held in (True, False):  # one worker stands still over the first image, or none does
+        folder = tmp_path / str(is_held)
+        folder.mkdir()
+
+        def release(folder: Path = folder) -> None:
+            next(waiting(folder))
+            while len(list(folder.glob("*.done"))) < 5:  # what others looked at meanwhile
+                time.sleep(0.01)
+            (folder / "hold").unlink()
+
+        there = Recogniser(extractor=Watched(folder))
+        if is_held:
+            (folder / "hold").touch()
+            thread = threading.Thread(target=release)
+            thread.start()
+        taught_there(client, there, photos)
+        assert there.counts == {"cup": 51, "jug": 50, "mug": 50, "pot": 50}
+        there.save(tmp_path / f"{is_held}.newfound")
+        files.append((tmp_path / f"{is_held}.newfound").read_bytes())
+    assert files[0] == files[1]
+
+
+def test_an_image_that_changed_when_it_is_read_again_is_not_taught(tmp_path: Path) -> None:
+    recipe = chunks.Recipe(pickle.dumps(Pixels(size=4)))
+    write_plain(tmp_path / "a.png", 100)
+    image = sources.ImageFile(tmp_path / "a.png", "grey")
+    (record,) = chunks.records_of(chunks.look(recipe, chunks.Chunk([image], [])))
+    write_plain(tmp_path / "a.png", 101)
+    seen = chunks.look(recipe, chunks.Chunk([image], []))
+    choice = chunks.Choice(0, 0, "grey", record.digest, "a.png")
+    blank = Recogniser(extractor=None)
+    with pytest.raises(ClusterError, match=r"a\.png changed while it was being taught"):
+        chunks.add_up(blank, recipe, chunks.Group([choice], {}), seen)
+
+
+def test_vectors_are_taught_here_and_images_there(photos: Path, client: Any) -> None:
+    write_rows(photos.parent / "rows.npz", ["cup", "urn", "urn", "cup"], width=64)
+    inputs = photos.parent / "rows.npz", photos
+    there = Recogniser(extractor="pixels:size=8")
+    lesson = taught_there(client, there, *inputs)
+    assert lesson.taught == 204
+    assert_same(there, taught_here(*inputs))
+
+
+def test_labels_of_another_type_are_refused_before_any_work(photos: Path, client: Any) -> None:
+    there = Recogniser(extractor="pixels:size=8")
+    there.teach_vectors(np.eye(64)[:2], [1, 2])
+    with pytest.raises(InputError, match="labels are numbers, but 'cup'"):
+        taught_there(client, there, photos)
+    assert there.counts == {1: 1, 2: 1}
+
+
+def test_labels_are_matched_by_what_they_are_called(photos: Path, client: Any) -> None:
+    there = Recogniser(extractor="pixels:size=8")
+    there.teach_vectors(np.eye(64)[:2], [1, 2])
+    (photos / "cup").rename(photos / "2")
+    taught_there(client, there, photos / "2")
+    assert there.counts == {1: 1, 2: 51}
+
+
+def test_a_network_in_a_file_is_sent_along(
+    photos: Path, client: Any, tmp_path: Path, network: Callable[[Path], None]
+) -> None:
+    for path in sorted(photos.glob("*/*.png")):
+        with Image.open(path) as image:
+            image.resize((20, 20)).save(path)
+    network(tmp_path / "tiny.onnx")
+    there = Recogniser(extractor=str(tmp_path / "tiny.onnx"))
+    assert there.extractor.width
+    here = Recogniser(extractor=str(tmp_path / "tiny.onnx"))
+    here.teach(photos)
+    here.refresh()
+    taught_there(client, there, photos)
+    assert_same(there, here)
+
+
+@pytest.fixture
+def network() -> Callable[[Path], None]:
+    """A function that writes a network: the mean of each channel."""
+    onnx = pytest.importorskip("onnx")
+
+    def write(path: Path) -> None:
+        make = onnx.helper.make_tensor_value_info
+        shape = [None, 3, 8, 8]
+        graph = onnx.helper.make_graph(
+            [onnx.helper.make_node("Flatten", ["image"], ["flat"])],
+            "tiny",
+            [make("image", onnx.TensorProto.FLOAT, shape)],
+            [make("flat", onnx.TensorProto.FLOAT, [None, 192])],
+        )
+        versions = {"opset_imports": [onnx.helper.make_opsetid("", 13)], "ir_version": 8}
+        onnx.save(onnx.helper.make_model(graph, **versions), path)
+
+    return write
+
+
+def test_images_in_an_archive_at_an_address(photos: Path, client: Any) -> None:
+    with zipfile.ZipFile(photos.parent / "photos.zip", "w") as archive:
+        for path in sorted(photos.glob("*/*.png")):
+            archive.write(path, path.relative_to(photos.parent))
+        archive.writestr("photos/pot/damaged.png", b"no image")
+        archive.writestr("photos/pot/notes.txt", b"")
+    address = f"zip://photos::file://{photos.parent / 'photos.zip'}"
+    there, here = Recogniser(extractor="pixels:size=8"), Recogniser(extractor="pixels:size=8")
+    lesson = taught_there(client, there, address)
+    problem = f"zip://photos/pot/damaged.png::file://{photos.parent / 'photos.zip'}"
+    assert [name for name, _ in lesson.problems] == [problem]
+    assert here.teach(address).taught == 200
+    here.refresh()
+    assert_same(there, taught_here(photos))
+    assert_same(here, there)
+
+
+def test_a_worker_without_what_it_needs_is_named(
+    photos: Path, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Recogniser(extractor="pixels:size=8")
+    monkeypatch.setattr(course, "Recipe", lambda pickled: chunks.Recipe(pickled, version="0.0.1"))
+    said = r"worker tcp://127\.0\.0\.1:\d+: newfound .* is there, but newfound 0\.0\.1 here"
+    with pytest.raises(ClusterError, match=said):
+        taught_there(client, there, photos)
+    assert not there.is_taught
+
+
+@pytest.mark.parametrize("where", ["tcp://127.0.0.1:9", "nonsense", "tcp://"])
+def test_an_address_at_which_nobody_is(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 0.5)
+    with (
+        pytest.raises(ClusterError, match=f"no cluster answers at {where}"),
+        connected(where),
+    ):
+        pass
+
+
+def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 0.5)
+    start: Any = LocalCluster
+    with (
+        start(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
+        pytest.raises(ClusterError, match="has no workers"),
+        connected(cluster.scheduler_address),
+    ):
+        pass
