@@ -18,6 +18,7 @@ def caffenet(
     layer: Literal["fc6", "fc7"] = "fc7",
     *,
     root: bool = False,
+    provider: str = "cpu",
 ) -> OnnxExtractor:
     """Return the extractor of the paper, given `caffenet-12.onnx` or one of its kin.
 
@@ -31,6 +32,8 @@ def caffenet(
         4096 features each, after ReLU.
     root : bool, default=False
         Take signed square roots, and scale rows to unit length (`take_root`); the paper does not.
+    provider : str, default="cpu"
+        What to compute with, as in `OnnxExtractor`.
 
     Returns
     -------
@@ -46,7 +49,13 @@ def caffenet(
         raise InputError(f"layer must be 'fc6' or 'fc7', got {layer!r}")
     try:
         network = OnnxExtractor(
-            path, _TENSORS[layer], size=224, mean=_MEAN, channels="bgr", root=root
+            path,
+            _TENSORS[layer],
+            size=224,
+            mean=_MEAN,
+            channels="bgr",
+            root=root,
+            provider=provider,
         )
         is_caffenet = network.input == "data_0"
     except ValueError as error:

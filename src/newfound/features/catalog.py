@@ -13,12 +13,12 @@ from newfound.features.onnx import OnnxExtractor
 from newfound.features.pixels import Pixels
 
 DEFAULT = "efficientnet-lite0"
-_NETWORK = ("output", "size", "mean", "scale", "channels", "crop", "root")
+_NETWORK = ("output", "size", "mean", "scale", "channels", "crop", "root", "provider")
 # What may be said of each, beside its name.
 _OPTIONS = {
-    DEFAULT: ("output", "crop", "root"),
+    DEFAULT: ("output", "crop", "root", "provider"),
     "pixels": ("size", "range", "channels", "root"),
-    "caffenet": ("path", "layer", "root"),
+    "caffenet": ("path", "layer", "root", "provider"),
 }
 _YES_OR_NO = {"yes": True, "no": False}
 
@@ -137,7 +137,7 @@ def _remade(identity: Identity, network: str | None) -> Extractor:
 
 def _value(option: str, text: str) -> Any:
     """Return what a text says: words for some options, yes or no for one, numbers for others."""
-    if option in ("output", "channels", "path", "layer"):
+    if option in ("output", "channels", "path", "layer", "provider"):
         return text
     if option == "root":
         if text.lower() not in _YES_OR_NO:

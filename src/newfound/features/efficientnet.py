@@ -41,6 +41,8 @@ class EfficientNetLite0(OnnxExtractor):
         Take signed square roots, and scale rows to unit length (`take_root`): a linear classifier
         learns more from them. By default for features, and not for logits. Models taught before
         there was such an option need `root=False`; a `Recogniser` sees to that by itself.
+    provider : str, default="cpu"
+        What to compute with, as in `OnnxExtractor`.
 
     Examples
     --------
@@ -60,11 +62,14 @@ class EfficientNetLite0(OnnxExtractor):
         *,
         crop: float | None = 1.0,
         root: bool | None = None,
+        provider: str = "cpu",
     ) -> None:
         if output not in ("features", "logits"):
             raise InputError(f"output must be 'features' or 'logits', got {output!r}")
         root = output == "features" if root is None else root
-        super().__init__(graph(), output, mean=127.0, scale=128.0, crop=crop, root=root)
+        super().__init__(
+            graph(), output, mean=127.0, scale=128.0, crop=crop, root=root, provider=provider
+        )
         self.identity = replace(self.identity, name="efficientnet-lite0", weights=WEIGHTS)
         self.source = b""  # it is installed wherever newfound is
 

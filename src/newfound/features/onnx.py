@@ -16,6 +16,7 @@ from newfound.common.extras import imported_from
 from newfound.features.extractor import Extractor
 from newfound.features.identity import Identity
 from newfound.features.preprocessing import Levels, Preprocessing, Size
+from newfound.features.providers import asked_for, tell_of_fallback
 from newfound.features.root import root_in_identity, take_root
 
 
@@ -39,6 +40,10 @@ class OnnxExtractor(Extractor):
         default, squeezes the whole image into `size`.
     root : bool, default=False
         Take signed square roots of the features, and scale rows to unit length (`take_root`).
+    provider : str, default="cpu"
+        What onnxruntime computes with: "cuda", "tensorrt", "coreml" and so on, as its execution
+        providers are called. Vectors are the same but for rounding, and so is their identity. Where
+        it cannot be had, the processor is used, and a warning says so.
 
     Examples
     --------
@@ -60,12 +65,14 @@ class OnnxExtractor(Extractor):
         channels: Literal["rgb", "bgr", "grey"] = "rgb",
         crop: float | None = None,
         root: bool = False,
+        provider: str = "cpu",
     ) -> None:
         said_of_root = root_in_identity(root)
-        self.source = path
+        self.source, self.provider = path, provider
         data = path if isinstance(path, bytes) else _read(path)
         with _naming(path):
-            self.session, self.output = _session_with(data, output)
+            self.session, self.output = _session_with(data, output, provider)
+            tell_of_fallback(self.session, provider, runtime(), stacklevel=2)
             self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
             if size is None and fixed is None:
                 raise InputError("this network takes images of any size: say which with size=")
@@ -100,7 +107,7 @@ class OnnxExtractor(Extractor):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.session, _ = _session_with(self.network(), self.output)
+        self.session, _ = _session_with(self.network(), self.output, self.provider)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return features, shape (m, width), of what `prepare` made of m images."""
@@ -135,9 +142,9 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     return Path(path).read_bytes()
 
 
-def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
+def _session_with(data: bytes, output: str | None, provider: str) -> tuple[Any, str]:
     """Return a session for the network, and the name of an output that it has."""
-    session = _session(data)
+    session = _session(data, provider)
     outputs = [each.name for each in session.get_outputs()]
     if output is None or output in outputs:
         return session, output or outputs[0]
@@ -150,7 +157,7 @@ def _session_with(data: bytes, output: str | None) -> tuple[Any, str]:
         raise InputError(f"no tensor {output!r} in this network; it has {', '.join(near)}, …")
     kind = onnx.TensorProto.FLOAT
     model.graph.output.append(onnx.helper.make_tensor_value_info(output, kind, None))
-    return _session(model.SerializeToString()), output
+    return _session(model.SerializeToString(), provider), output
 
 
 def runtime() -> Any:
@@ -165,13 +172,14 @@ def runtime() -> Any:
     return onnxruntime
 
 
-def _session(data: bytes) -> Any:
+def _session(data: bytes, provider: str) -> Any:
     onnxruntime = runtime()
+    providers = asked_for(provider, onnxruntime)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # images are spread over cores, not parts of one
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(data, options, providers=providers)
     except Exception as error:
         raise InputError(f"not a network that onnxruntime can run: {error}") from error
 

@@ -6,9 +6,10 @@ from typing import Any
 from newfound.common.errors import InputError
 
 CPU = "CPUExecutionProvider"
-# What each is asked for, beside its name. Of 32 bits all count: vectors of one network are compared
-# with each other, wherever they were made.
+# What each is asked for, beside its name. All bits of float32 count: vectors of one network are
+# compared with each other, wherever they were made.
 _OPTIONS: dict[str, dict[str, str]] = {"CUDAExecutionProvider": {"use_tf32": "0"}}
+_NVIDIA = "pip install onnxruntime-gpu in place of onnxruntime, and NVIDIA's driver, bring it"
 
 
 def provider_named(name: str, onnxruntime: Any) -> str:
@@ -33,44 +34,24 @@ def provider_named(name: str, onnxruntime: Any) -> str:
     return found
 
 
-def session_on(data: bytes, options: Any, name: str, onnxruntime: Any) -> Any:
-    """Return a session for a network, on a provider if it can be had, else on the processor.
+def asked_for(name: str, onnxruntime: Any) -> list[tuple[str, dict[str, str]]]:
+    """Return what to ask onnxruntime for: a provider if it has it, and the processor."""
+    provider, processor = provider_named(name, onnxruntime), (CPU, dict[str, str]())
+    if provider == CPU or provider not in onnxruntime.get_available_providers():
+        return [processor]
+    return [(provider, _OPTIONS.get(provider, {})), processor]
 
-    Parameters
-    ----------
-    data : bytes
-        An ONNX file.
-    options : onnxruntime.SessionOptions
-    name : str
-        "cpu", "cuda" or another of onnxruntime's providers, in small letters.
-    onnxruntime : module
 
-    Returns
-    -------
-    onnxruntime.InferenceSession
+def tell_of_fallback(session: Any, name: str, onnxruntime: Any, stacklevel: int) -> None:
+    """Warn, in one sentence, if a session runs on the processor though more was asked for.
 
-    Warns
-    -----
-    UserWarning
-        In one sentence, if the processor has to do.
+    onnxruntime falls back by itself, too: where a library of the provider's is missing.
     """
-    provider = provider_named(name, onnxruntime)
-    if provider in onnxruntime.get_available_providers():
-        chosen = [(provider, _OPTIONS.get(provider, {}))] + [(CPU, {})] * (provider != CPU)
-        session = onnxruntime.InferenceSession(data, options, providers=chosen)
-    else:
-        session = onnxruntime.InferenceSession(data, options, providers=[CPU])
-    if session.get_providers()[0] != provider:  # it falls back by itself where a library is missing
+    if session.get_providers()[0] != provider_named(name, onnxruntime):
+        nvidia = name.lower() in ("cuda", "tensorrt")
         warnings.warn(
             f"onnxruntime cannot use {name!r} here, so images are looked at on the processor; "
-            f"{_advice(name)}",
+            f"{_NVIDIA if nvidia else 'another build of it may'}",
             UserWarning,
-            stacklevel=5,
+            stacklevel=stacklevel + 1,
         )
-    return session
-
-
-def _advice(name: str) -> str:
-    if name.lower() in ("cuda", "tensorrt"):
-        return "pip install onnxruntime-gpu in place of onnxruntime, and NVIDIA's driver, bring it"
-    return "another build of onnxruntime may bring it"
