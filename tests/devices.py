@@ -28,6 +28,9 @@ PLACES = ("torch", "strict", "strict elsewhere")
 def device(place: str) -> Device:
     """Return one of the devices; a test fails, and is not skipped, where it is not there."""
     if place == "torch":
+        import torch
+
+        torch.set_num_threads(1)  # on a busy machine they wait for each other
         try:
             return torch_device(TORCH_DEVICE)
         except InputError as error:

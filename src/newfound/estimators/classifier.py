@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from newfound.common.arrays import Labels, Rows
-from newfound.common.device import Array, device_of, on_host
+from newfound.common.device import Array, device_of, lasting, on_host
 from newfound.common.locks import locked
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.learner import Learner, in_precision
@@ -183,6 +183,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
     @property
     @locked
+    @lasting
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
         sums, engine = self._taught(), self._ready()
@@ -191,6 +192,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
     @property
     @locked
+    @lasting
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
         sums, engine = self._taught(), self._ready()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
-from newfound.common.device import Array, Device, device_of, namespace_of, on_host
+from newfound.common.device import Array, Device, device_of, lasting, namespace_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
@@ -126,6 +126,10 @@ class Learner(Locked):
     def __init__(self, settings: Settings | SelectionSettings = CHOOSING) -> None:
         self.settings = settings
         self._kind = next(name for name, kind in KINDS.items() if isinstance(settings, kind))
+
+    @lasting
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__()
 
     # What an estimator knows better: what it is called, its parameters, and what it can be taught.
 
@@ -277,6 +281,7 @@ class Learner(Locked):
         return self
 
     @locked
+    @lasting
     def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
         """Take back examples; return how large an error they left in the weights."""
         sums = self._taught()
@@ -305,6 +310,7 @@ class Learner(Locked):
                 del self._changing
 
     @locked
+    @lasting
     def forget_class(self, label: Any) -> Self:
         """Take back all examples of one class, exactly as if they had never been taught.
 
@@ -345,6 +351,7 @@ class Learner(Locked):
         return self._reset_if_empty()
 
     @locked
+    @lasting
     def rename_class(self, old: Any, new: Any) -> Self:
         """Give a class another label; if a class has that label already, the two become one.
 
@@ -412,6 +419,7 @@ class Learner(Locked):
         return self if theirs is None else self._merge(theirs)
 
     @locked
+    @lasting
     def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
@@ -421,6 +429,7 @@ class Learner(Locked):
         return self._adopt(ours.configure(settings).merged(theirs.engine), names)
 
     @locked
+    @lasting
     def lessons(self) -> Lessons | None:
         """Return a copy of everything taught, whatever the parameters: what `merge` asks for.
 
@@ -581,6 +590,7 @@ class Learner(Locked):
 
     @property
     @locked
+    @lasting
     def calibration_(self) -> Calibration:
         """How sure answers may be, as a `Calibration`.
 
@@ -593,6 +603,7 @@ class Learner(Locked):
         return self._ready().calibration
 
     @locked
+    @lasting
     def novelty(self, X: ArrayLike) -> Floats:
         """Return how unlike everything taught each row of `X` is.
 
@@ -818,6 +829,7 @@ class Learner(Locked):
         return self._adopt(engine, state.feature_names, **self._named(settings))
 
     @locked
+    @lasting
     def move_to(self, device: Any) -> Self:
         """Live on another device from now on: sums, inverse and weights.
 
@@ -967,6 +979,7 @@ class Learner(Locked):
         return self._engine.witnesses
 
     @locked
+    @lasting
     def reconsider(self) -> Self:
         """Let the witnesses vote on penalty and recoding now, on everything taught.
 
@@ -1016,6 +1029,7 @@ class Learner(Locked):
         """Return the engine, with the parameters as they now are."""
         return self._engine.configure(self._settings())
 
+    @lasting
     def _learn(
         self,
         X: Any,
@@ -1070,6 +1084,7 @@ class Learner(Locked):
             self.__dict__ = self._without_lessons()
         return self
 
+    @lasting
     def _answered(self, X: Any, look: bool = False) -> Answered:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:

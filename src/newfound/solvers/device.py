@@ -22,6 +22,7 @@ from newfound.sums.device import (
     add_products,
     add_to_diagonal,
     blocks,
+    both_triangles,
     cholesky,
     chunks,
     rows_at,
@@ -461,7 +462,7 @@ class DeviceSolver:
         """Return what follows from sums that rounding has made indefinite: rare, so on the host."""
         solution = solve(self.equations(), self.penalty, self.fit_intercept)
         lower = invert(solution.factor)
-        inverse = self.device.put(lower + np.tril(lower, -1).T)
+        inverse = self.device.put(both_triangles(lower))
         return DeviceInverse(inverse, self.device), self.device.put(solution.weights.T)
 
     def _current(self) -> DeviceCarried:
