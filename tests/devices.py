@@ -22,6 +22,10 @@ TORCH_DEVICE = os.environ.get("NEWFOUND_TEST_DEVICE", "cpu")
 # Devices by what tests call them. A second device of array_api_strict is not the host's memory: it
 # refuses whatever would read it as if it were.
 PLACES = ("torch", "strict", "strict elsewhere")
+# The quick tests leave out the first device of array_api_strict, where less can go wrong.
+EVERYWHERE = pytest.mark.parametrize(
+    "place", ["torch", "strict elsewhere", pytest.param("strict", marks=pytest.mark.slow)]
+)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,9 @@ from newfound.solvers.in_place import invert_in_place
 from newfound.solvers.watch import CHECK_EVERY
 from newfound.sums.device import blocks
 from tests import oracles
-from tests.devices import PLACES, device, placed
+from tests.devices import EVERYWHERE, device, placed
 from tests.taught import TaughtThere, sample
 
-EVERYWHERE = pytest.mark.parametrize("place", PLACES)
 SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     "plain": (lambda sums: DeviceSolver(sums, 2.0, True), False),
     "through the origin": (lambda sums: DeviceSolver(sums, 0.1, False), False),
@@ -68,7 +68,7 @@ def positive(width: int, seed: int = 0) -> Any:
     return rows.T @ rows / width + 0.1 * np.eye(width)
 
 
-@pytest.mark.parametrize("place", ["torch", "strict"])
+@EVERYWHERE
 @pytest.mark.parametrize("width", BORDERS)
 def test_a_matrix_is_inverted_in_its_own_room(width: int, place: str) -> None:
     whole = positive(width)
@@ -80,15 +80,13 @@ def test_a_matrix_is_inverted_in_its_own_room(width: int, place: str) -> None:
     columns = list(blocks(width))
     assert columns[0].start == 0
     assert columns[-1].stop == width
-    assert all(one.stop == other.start for one, other in zip(columns, columns[1:], strict=False))
+    assert all(one.stop == other.start for one, other in pairwise(columns))
 
 
-@pytest.mark.parametrize("place", ["torch", "strict"])
+@EVERYWHERE
 @pytest.mark.parametrize("value", [-1.0, 0.0, np.nan])
 @pytest.mark.parametrize("where", [0, 63, 64, 129])
-def test_what_is_not_positive_definite_has_no_inverse(
-    where: int, value: float, place: str
-) -> None:
+def test_what_is_not_positive_definite_has_no_inverse(where: int, value: float, place: str) -> None:
     matrix = np.eye(130)
     matrix[where, where] = value
     assert not invert_in_place(placed(matrix, place), device(place))
@@ -116,6 +114,7 @@ def test_an_inverse_follows_rows_and_refuses_what_would_spoil_it(place: str) -> 
     np.testing.assert_allclose(on_host(inverse.times(there.put(A))), np.eye(30), atol=1e-9)
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_long_stream_of_few_features_is_as_good_as_new(place: str, fit_intercept: bool) -> None:
@@ -223,7 +222,7 @@ def test_one_feature_will_do(place: str) -> None:
 @EVERYWHERE
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_window_that_slides_for_long_is_as_good_as_new(place: str, fit_intercept: bool) -> None:
-    X, y = sample(600, width=5)
+    X, y = sample(200, width=5)
     both = TaughtThere(place, 5, fit_intercept=fit_intercept)
     both.slide(X, y, window=30)
     both.assert_right(X[-30:], y[-30:], atol=1e-9)

@@ -15,10 +15,9 @@ from newfound.sums import device as on_device
 from newfound.sums.arrays import moved, to_arrays
 from newfound.sums.device import DeviceCross, DeviceGram, rows_at, square_of
 from newfound.sums.sums import Sums
-from tests.devices import PLACES, device, placed
+from tests.devices import EVERYWHERE, PLACES, device, placed
 
 LABELS = np.array(["mug", "cup", "a jug", "Krug", "杯"])
-EVERYWHERE = pytest.mark.parametrize("place", PLACES)
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["add", "add", "add", "remove", "merge", "rename", "drop"]),
@@ -41,7 +40,7 @@ class Twins:
     def rows(self, size: int, seed: int) -> tuple[Any, Any]:
         """Rows that are whole numbers, so that sums are exact, and labels."""
         rng = np.random.default_rng(seed)
-        X = rng.integers(-9, 10, (size, self.width)).astype(rng.choice([np.float64, np.float32]))
+        X = rng.integers(-9, 10, (size, self.width)).astype(rng.choice(["f8", "f4"]))
         return X, LABELS[rng.integers(0, 1 + seed % len(LABELS), size)]
 
     def add(self, size: int, seed: int) -> None:
@@ -229,9 +228,7 @@ def test_many_classes_of_many_rows_take_bounded_room(
 @EVERYWHERE
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("rows", [1, 2])
-def test_one_number_tells_rows_that_cannot_be_added_up(
-    place: str, value: float, rows: int
-) -> None:
+def test_one_number_tells_rows_that_cannot_be_added_up(place: str, value: float, rows: int) -> None:
     X = np.ones((rows, 3))
     assert square_of(placed(X.astype(np.float32), place), device(place)) == 3 * rows
     X[-1, 1] = value
