@@ -38,7 +38,7 @@ def wide_stream(dtype: Any) -> tuple[Any, Any]:
 
 @EVERYWHERE
 @pytest.mark.parametrize("stream", [checks.small_stream, wide_stream])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_it_keeps_the_laws_of_solvers(name: str, dtype: Any, stream: Any, place: str) -> None:
     make, per_class = SOLVERS[name]
