@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Tests run side by side; a machine that is busy with other work wants fewer.
 JOBS ?= 2
+# What runs on a device, and where: any name that torch has for one.
+ON_DEVICE := $(wildcard tests/*/test_device*.py)
+DEVICE ?= cuda
 # The rooms whose every line should be run by a test.
 ENGINE := sums solvers heads selection engine estimators
 
-.PHONY: help demo test test-quick coverage lint format bench clean
+.PHONY: help demo test test-quick test-gpu coverage lint format bench clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -28,6 +31,9 @@ test: $(VENV)/ready  ## Run all tests
 
 test-quick: $(VENV)/ready  ## Run those that take no time: every room, a minute or so
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+test-gpu: $(VENV)/ready  ## Run those of models on a device on the GPU
+	NEWFOUND_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest $(ON_DEVICE)
 
 coverage: $(VENV)/ready  ## Say which lines of the engine no test runs; at least 95 % of a room are
 	$(BIN)/coverage run -m pytest -q -m "not slow" $(ENGINE:%=tests/%) tests/storage tests/test_checks.py

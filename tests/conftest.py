@@ -31,3 +31,14 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="module")
+def array_api() -> Iterator[None]:
+    """Let scikit-learn take arrays that are not numpy's for what they are."""
+    from sklearn import config_context
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCIPY_ARRAY_API", "1")
+        with config_context(array_api_dispatch=True):
+            yield

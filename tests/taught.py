@@ -5,13 +5,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.common.device import on_host
+from newfound.solvers.device import DeviceSolver
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.sums.sums import Sums
 from tests import oracles
+from tests.devices import device
 
 
 class Taught:
     """Sums and their solver, moved together as the estimator moves them."""
+
+    solver: Any
 
     def __init__(self, width: int, penalty: float = 1.0, fit_intercept: bool = True) -> None:
         self.sums = Sums(width)
@@ -46,8 +51,26 @@ class Taught:
         """The solver answers as if it had been taught these rows and no others, all at once."""
         solver, targets = self.solver, oracles.one_hot(y, self.sums.labels)
         W, b = oracles.ridge(X, targets, solver.penalty, solver.fit_intercept)
-        np.testing.assert_allclose(solver.weights, W, atol=atol)
-        np.testing.assert_allclose(solver.intercept, b, atol=atol)
+        np.testing.assert_allclose(on_host(solver.weights), W, atol=atol)
+        np.testing.assert_allclose(on_host(solver.intercept), b, atol=atol)
+
+
+class TaughtThere(Taught):
+    """The same on a device; rows are given as numpy's, and put there."""
+
+    def __init__(
+        self, place: str, width: int, penalty: float = 1.0, fit_intercept: bool = True
+    ) -> None:
+        super().__init__(width, penalty, fit_intercept)
+        self.device = device(place)
+        self.sums = Sums(width, device=self.device)
+        self.solver = DeviceSolver(self.sums, penalty, fit_intercept)
+
+    def learn(self, X: NDArray[Any], y: NDArray[Any]) -> None:
+        super().learn(self.device.put(X, double=False), y)
+
+    def forget(self, X: NDArray[Any], y: NDArray[Any]) -> None:
+        super().forget(self.device.put(X, double=False), y)
 
 
 def sample(rows: int, width: int, classes: int = 4) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -21,10 +21,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from newfound.common.arrays import Counts, Index, Labels, Rows
+from newfound.common.device import device_of, on_host, precision_of
 from newfound.estimators.loading import load
 from newfound.solvers.base import Solver
 from newfound.solvers.cholesky import Equations, solve
 from newfound.storage.format import read
+from newfound.sums.device import rows_at
 from newfound.sums.sums import Sums
 
 # How far numbers that mathematics says are equal may differ, beside the largest of them.
@@ -466,6 +468,7 @@ def check_solver(
     per_class : bool, default=False
         Whether the solver needs sums that are held per class.
     X, y : array-like of shape (m, d) and (m,), optional
+        Rows of a device are learned there, by sums that live there.
 
     Raises
     ------
@@ -511,12 +514,12 @@ def check_solver_equals_cholesky(
     ...     lambda sums: RebalancedSolver(sums, 2.0, True, "balanced"), per_class=True
     ... )
     """
-    X, y = _stream(X, y)
+    X, y = _stream(X, y, there=True)
     learner = _Learner(make, X, y, per_class)
-    third = len(X) // 3
+    third = len(y) // 3
     for index in range(third):
         learner.learn(np.array([index]))
-    learner.learn(np.arange(third, len(X)))
+    learner.learn(np.arange(third, len(y)))
     learner.learn(np.arange(3))  # once more: a batch that is small beside the features
 
 
@@ -546,9 +549,9 @@ def check_solver_forgets(
     >>> from newfound.solvers.recursive import RecursiveSolver
     >>> check_solver_forgets(lambda sums: RecursiveSolver(sums, 2.0, fit_intercept=False))
     """
-    X, y = _stream(X, y)
+    X, y = _stream(X, y, there=True)
     learner = _Learner(make, X, y, per_class)
-    learner.learn(np.arange(len(X)))
+    learner.learn(np.arange(len(y)))
     for index in range(3):
         learner.forget(np.array([index]))
     learner.forget(np.arange(3, 6))
@@ -588,9 +591,9 @@ def check_solver_can_be_discarded(
     >>> from newfound.solvers.recursive import RecursiveSolver
     >>> check_solver_can_be_discarded(lambda sums: RecursiveSolver(sums, 2.0, True))
     """
-    X, y = _stream(X, y)
+    X, y = _stream(X, y, there=True)
     learner = _Learner(make, X, y, per_class)
-    for part in np.array_split(np.arange(len(X)), 5):
+    for part in np.array_split(np.arange(len(y)), 5):
         learner.learn(part)
         learner.solver.discard()
         learner.compare("after all was discarded")
@@ -622,13 +625,14 @@ class _Learner:
     """A solver with its sums, and the rows that both were taught, to compare the two."""
 
     def __init__(self, make: Callable[[Sums], Solver], X: Rows, y: Labels, per_class: bool) -> None:
-        self.X, self.y = X, y
-        self.sums = Sums(X.shape[1], per_class)
+        self.X, self.y = on_host(X), y
+        self.there, self.dtype = X, precision_of(X)
+        self.sums = Sums(X.shape[1], per_class, device_of(X))
         self.solver = make(self.sums)
         self.taught: list[int] = []
 
     def learn(self, places: Index) -> None:
-        rows = self.X[places]
+        rows = rows_at(self.there, places, self.sums.device)
         index, labels = self.sums.locate(self.y[places])
         self.solver.learn(rows, index, labels)
         self.sums.add(rows, index, labels)
@@ -636,7 +640,7 @@ class _Learner:
         self.compare(f"after {len(places)} rows were learned")
 
     def forget(self, places: Index) -> None:
-        rows = self.X[places]
+        rows = rows_at(self.there, places, self.sums.device)
         index, _ = self.sums.locate(self.y[places])
         remove = self.sums.prepare_removal(rows, index)
         self.solver.forget(rows, index)
@@ -660,17 +664,18 @@ class _Learner:
         for name, found, expected in (
             ("weights", solver.weights, direct.weights),
             ("intercept", solver.intercept, direct.intercept),
-            ("leverage", solver.leverage(self.X), leverage),
+            ("leverage", solver.leverage(self.there), leverage),
         ):
             what = f"{name} from scratch and from the solver, {when}"
-            _assert_close(expected, found, what, self.X.dtype)
+            _assert_close(expected, on_host(found), what, self.dtype)
 
 
-def _stream(X: Any, y: Any) -> tuple[Any, Any]:
+def _stream(X: Any, y: Any, there: bool = False) -> tuple[Any, Any]:
+    """Return rows and labels, as numpy's; but rows that may be `there` stay on their device."""
     if X is None or y is None:
         return small_stream()
-    rows, labels = np.asarray(X), np.asarray(y)
-    assert len(rows) == len(labels) >= 12, "checks need a dozen rows, with a label each"
+    rows, labels = X if there and device_of(X) is not None else np.asarray(X), np.asarray(y)
+    assert rows.shape[0] == len(labels) >= 12, "checks need a dozen rows, with a label each"
     assert len(np.unique(labels)) > 2, "checks need three classes"
     return rows, labels
 

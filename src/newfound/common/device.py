@@ -2,8 +2,9 @@
 
 import importlib
 import sys
-from functools import cached_property, lru_cache
-from typing import Any
+from collections.abc import Callable
+from functools import cached_property, lru_cache, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from newfound.common.extras import imported_from
 
 # An array of numpy, or of a namespace of the array API on one of its devices.
 Array = Any
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Device:
@@ -74,8 +76,11 @@ class Device:
     def put(self, array: Array, double: bool = True) -> Array:
         """Return an array from anywhere, here; in float64, unless it is to keep its type."""
         if isinstance(array, np.ndarray) or not self.has(array):
-            # A copy, for torch takes no memory that it must not write to.
-            array = self.xp.asarray(np.array(on_host(array)), device=self.device)
+            there = on_host(array)
+            # A copy, for torch takes no memory that it must not write to; in the byte order of the
+            # machine, for it knows no other.
+            there = np.array(there, dtype=there.dtype.newbyteorder("="))
+            array = self.xp.asarray(there, device=self.device)
         elif getattr(array, "requires_grad", False):
             array = array.detach()  # sums are no place for a gradient
         return self.double(array) if double else array
@@ -114,6 +119,24 @@ def device_of(array: Any) -> Device | None:
 @lru_cache(maxsize=64)
 def _known(namespace: str, device: Any) -> Device:
     return Device(namespace, device)
+
+
+def lasting(function: Function) -> Function:
+    """Let a function make arrays that can be changed whenever it is called.
+
+    What torch makes in its inference mode can be changed nowhere else. A model may be taught there,
+    with rows that come from a network, and go on learning outside.
+    """
+
+    @wraps(function)
+    def outside(*args: Any, **options: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is None or not torch.is_inference_mode_enabled():
+            return function(*args, **options)
+        with torch.inference_mode(False):
+            return function(*args, **options)
+
+    return cast(Function, outside)
 
 
 def on_host(array: Array) -> NDArray[Any]:

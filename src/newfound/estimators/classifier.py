@@ -8,7 +8,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from newfound.common.arrays import Labels, Rows
-from newfound.common.device import Array
+from newfound.common.device import Array, lasting
 from newfound.common.errors import InputError
 from newfound.common.locks import locked
 from newfound.distributed.answers import accuracy
@@ -213,6 +213,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
     @property
     @locked
+    @lasting
     def coef_(self) -> NDArray[np.floating]:
         """Weights, recoded, shape (T, d)."""
         sums, engine = self._taught(), self._ready()
@@ -221,6 +222,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
     @property
     @locked
+    @lasting
     def intercept_(self) -> NDArray[np.floating]:
         """Intercepts, recoded, shape (T,)."""
         sums, engine = self._taught(), self._ready()

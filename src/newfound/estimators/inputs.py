@@ -50,7 +50,8 @@ def _too_large(value: float) -> InputError:
 
 def _rows_there(estimator: BaseEstimator, X: Any, device: Device, reset: bool) -> Rows:
     """Return rows on a device, checked: of all their numbers, the sum of squares comes here."""
-    xp = device.xp
+    xp, X = device.xp, device.put(X, double=False)
+    _check_kind(X, xp)
     is_plain = (
         X.ndim == 2
         and X.dtype in (xp.float64, xp.float32)
@@ -67,6 +68,14 @@ def _rows_there(estimator: BaseEstimator, X: Any, device: Device, reset: bool) -
     if not square_of(rows, device) < LARGEST_SQUARE:
         raise _too_large(float(xp.max(xp.abs(rows))))
     return rows
+
+
+def _check_kind(X: Any, xp: Any) -> None:
+    """Raise what scikit-learn raises of numpy's arrays, but not of those of a device."""
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise InputError("Complex data not supported: X holds complex numbers")
+    if not str(getattr(X, "layout", "strided")).endswith("strided"):
+        raise TypeError("X is sparse, but dense rows are needed: pass X.to_dense()")
 
 
 def _check_on_host(X: Any, device: Device) -> None:

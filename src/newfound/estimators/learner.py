@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
-from newfound.common.device import Array, Device, device_of, on_host
+from newfound.common.device import Array, Device, device_of, lasting, on_host
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
@@ -103,6 +103,10 @@ class Learner(Locked):
     def __init__(self, settings: Settings | SelectionSettings = CHOOSING) -> None:
         self.settings = settings
         self._kind = next(name for name, kind in KINDS.items() if isinstance(settings, kind))
+
+    @lasting
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__()
 
     # What an estimator knows better: what it is called, its parameters, and what it can be taught.
 
@@ -253,6 +257,7 @@ class Learner(Locked):
         return self
 
     @locked
+    @lasting
     def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
         """Take back examples; return how large an error they left in the weights."""
         sums = self._taught()
@@ -282,6 +287,7 @@ class Learner(Locked):
                 del self._changing
 
     @locked
+    @lasting
     def forget_class(self, label: Any) -> Self:
         """Take back all examples of one class, exactly as if they had never been taught.
 
@@ -322,6 +328,7 @@ class Learner(Locked):
         return self._reset_if_empty()
 
     @locked
+    @lasting
     def rename_class(self, old: Any, new: Any) -> Self:
         """Give a class another label; if a class has that label already, the two become one.
 
@@ -443,6 +450,7 @@ class Learner(Locked):
         return self if theirs is None else self._merge(theirs)
 
     @locked
+    @lasting
     def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
         settings, names = self._settings(), self._common_names(theirs)
@@ -452,6 +460,7 @@ class Learner(Locked):
         return self._adopt(ours.configure(settings).merged(theirs.engine), names)
 
     @locked
+    @lasting
     def lessons(self) -> Lessons | None:
         """Return a copy of everything taught, whatever the parameters: what `merge` asks for.
 
@@ -616,6 +625,7 @@ class Learner(Locked):
 
     @property
     @locked
+    @lasting
     def calibration_(self) -> Calibration:
         """How sure answers may be, as a `Calibration`.
 
@@ -627,6 +637,7 @@ class Learner(Locked):
         self._taught()
         return self._ready().calibration
 
+    @lasting
     def novelty(self, X: ArrayLike) -> Floats:
         """Return how unlike everything taught each row of `X` is.
 
@@ -854,6 +865,7 @@ class Learner(Locked):
         return self._adopt(engine, state.feature_names, **self._named(settings))
 
     @locked
+    @lasting
     def move_to(self, device: Any) -> Self:
         """Live on another device from now on: sums, inverse and weights.
 
@@ -1003,6 +1015,7 @@ class Learner(Locked):
         return self._engine.witnesses
 
     @locked
+    @lasting
     def reconsider(self) -> Self:
         """Let the witnesses vote on penalty and recoding now, on everything taught.
 
@@ -1052,6 +1065,7 @@ class Learner(Locked):
         """Return the engine, with the parameters as they now are."""
         return self._engine.configure(self._settings())
 
+    @lasting
     def _learn(
         self, X: Any, y: Any, classes: Any, whole: bool = False, put_off: bool = False
     ) -> Self:
@@ -1177,6 +1191,7 @@ class Learner(Locked):
         """Tell whether arrays that are not numpy's are taken for what they are."""
         return False
 
+    @lasting
     def _answered(self, X: Any, method: str, look: bool = False) -> Answered:
         """Return recoded scores; -inf for classes announced but not taught yet."""
         with self.lock:

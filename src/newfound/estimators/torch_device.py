@@ -20,8 +20,12 @@ def torch_device(device: Any) -> Device:
     with imported_from("torch"):
         import torch
     try:
+        # Something must come back from it, and in float64: some devices know no such numbers, and
+        # "meta" keeps none at all.
+        probe = torch.zeros(1, dtype=torch.float64, device=device)
+        probe.tolist()
         # With its number: "cuda" and "cuda:0" are the same, but do not compare equal.
-        return Device("array_api_compat.torch", torch.zeros(1, device=device).device)
+        return Device("array_api_compat.torch", probe.device)
     except (RuntimeError, AssertionError, TypeError) as error:
         said = str(error).splitlines()[0]
-        raise InputError(f"there is no device {device!r} here: {said}") from error
+        raise InputError(f"there is no device {device!r} to learn on: {said}") from error

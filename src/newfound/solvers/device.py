@@ -25,6 +25,7 @@ from newfound.sums.device import (
     add_times,
     add_to_diagonal,
     blocks,
+    both_triangles,
     cholesky,
     chunks,
     rows_at,
@@ -493,7 +494,7 @@ class DeviceSolver:
         """Return what follows from sums that rounding has made indefinite: rare, so on the host."""
         solution = solve(self.equations(), self.penalty, self.fit_intercept)
         lower = invert(solution.factor)
-        inverse = self.device.put(lower + np.tril(lower, -1).T)
+        inverse = self.device.put(both_triangles(lower))
         return DeviceInverse(inverse, self.device), self.device.put(solution.weights.T)
 
     def _current(self) -> DeviceCarried:

@@ -7,6 +7,19 @@ import numpy as np
 from newfound.common.arrays import Floats, Index, Rows
 
 
+def find_rows(rows: Floats, X: Rows) -> Index:
+    """Return the index in `rows` (k, d) of one that equals each of `X` (m, d), or -1; none twice.
+
+    >>> find_rows(np.array([[1.0], [2.0], [2.0]]), np.array([[2.0], [3.0], [2.0], [2.0]]))
+    array([ 2, -1,  1, -1])
+    """
+    held: dict[bytes, list[int]] = {}
+    for index, row in enumerate(rows + 0.0):  # + 0.0 makes -0.0 equal to 0.0
+        held.setdefault(row.tobytes(), []).append(index)
+    found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
+    return np.array([indices.pop() if indices else -1 for indices in found], dtype=np.intp)
+
+
 class RowBuffer:
     """Rows in float64 that can be taken out again to the last bit.
 
@@ -55,11 +68,7 @@ class RowBuffer:
 
     def find(self, X: Rows) -> Index:
         """Return the index of a row that equals each row of `X`, or -1; none is found twice."""
-        held: dict[bytes, list[int]] = {}
-        for index, row in enumerate(self.rows + 0.0):  # + 0.0 makes -0.0 equal to 0.0
-            held.setdefault(row.tobytes(), []).append(index)
-        found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
-        return np.array([indices.pop() if indices else -1 for indices in found], dtype=np.intp)
+        return find_rows(self.rows, X)
 
     def prepare_removal(self, indices: Index) -> Callable[[], None]:
         """Return what takes out the rows at `indices`; the others keep their order."""

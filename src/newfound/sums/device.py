@@ -6,12 +6,14 @@ columns at a time: the standard has no product that adds, and room for another d
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from newfound.common.arrays import Floats, Index
 from newfound.common.device import Array, Device
 from newfound.common.errors import NotTaughtError
+from newfound.sums.buffer import find_rows
 from newfound.sums.gram import ROUNDING_SHARE
 from newfound.sums.triangles import Triangles
 
@@ -43,6 +45,15 @@ def add_products(matrix: Array, rows: Array, scale: float) -> None:
         matrix[:, columns] += rows.T @ scaled[:, columns]
 
 
+def both_triangles(lower: Floats) -> Floats:
+    """Return a symmetric matrix (d, d) on the host that is given by its lower triangle.
+
+    >>> both_triangles(np.array([[1.0, 0.0], [2.0, 3.0]])).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    return lower + np.tril(lower, -1).T
+
+
 def add_to_diagonal(matrix: Array, value: float, device: Device) -> None:
     """Overwrite a matrix (d, d) with itself plus `value` times I."""
     xp = device.xp
@@ -59,7 +70,8 @@ def cholesky(matrix: Array, device: Device) -> Array | None:
         factor = device.xp.linalg.cholesky(matrix)
     except failures:
         return None
-    return factor
+    # Not every library says so of NaN, which reaches the last pivot from wherever it is.
+    return factor if float(factor[-1, -1]) > 0 else None
 
 
 def add_outer(matrix: Array, left: Array, right: Array, scale: float) -> None:
@@ -82,9 +94,9 @@ def add_times(vector: Array, matrix: Array, factors: Array, scale: float) -> Non
         vector += scale * (matrix @ factors)
 
 
-def chunks(X: Array) -> Iterator[slice]:
-    """Yield the rows of a batch, a chunk at a time."""
-    size = max(1, CHUNK // max(1, X.shape[1]))
+def chunks(X: Array, width: int = 1) -> Iterator[slice]:
+    """Yield the rows of a batch, a chunk at a time, small enough for `width` numbers a row, too."""
+    size = max(1, CHUNK // max(width, X.shape[1], 1))
     for start in range(0, X.shape[0], size):
         yield slice(start, min(start + size, X.shape[0]))
 
@@ -94,14 +106,15 @@ def square_of(X: Array, device: Device) -> float:
 
     It is all of a batch that comes to the host.
     """
-    if X.shape[0] == 1:  # the usual case, without detours
-        row = device.double(X)[0, :]
-        return float(row @ row)
-    total = device.zeros(1)[0]
-    for part in chunks(X):
-        flat = device.xp.reshape(device.double(X[part, :]), (-1,))
-        total = total + flat @ flat
-    return float(total)
+    with np.errstate(over="ignore", invalid="ignore"):  # which some namespaces are made of
+        if X.shape[0] == 1:  # the usual case, without detours
+            row = device.double(X)[0, :]
+            return float(row @ row)
+        total = device.zeros(1)[0]
+        for part in chunks(X):
+            flat = device.xp.reshape(device.double(X[part, :]), (-1,))
+            total = total + flat @ flat
+        return float(total)
 
 
 def rows_at(X: Array, where: Index, device: Device | None) -> Array:
@@ -154,8 +167,13 @@ class DeviceGram:
         return self._matrix is None
 
     @property
+    def room(self) -> int:
+        """How many rows there is room for before a matrix or more room is needed."""
+        return int(self._waiting.shape[0])
+
+    @property
     def rows(self) -> Floats:
-        """A copy, on the host, of the rows that are held as they came, shape (m, d)."""
+        """The rows that are held as they came, on the host, shape (m, d); only to be read."""
         return self.device.host(self._rows)
 
     @property
@@ -200,12 +218,17 @@ class DeviceGram:
             return partial(self._append, X, start, stop)
         matrix = self._matrix if self._matrix is not None else self._zeros()
         few = X.shape[0] <= self.block
+        if self._waiting.shape[0] > self.block:  # room for more rows than will wait from now on
+            return partial(self._flush_and_add, matrix, X, few, self._room())
         if few:
             self._make_room(X.shape[0])
-        return partial(self._flush_and_add, matrix, X, few)
+        return partial(self._flush_and_add, matrix, X, few, self._waiting)
 
     def _zeros(self) -> Array:
         return self.device.zeros(self.width, self.width)
+
+    def _room(self) -> Array:
+        return self.device.zeros(self.block, self.width)
 
     def _make_room(self, needed: int) -> None:
         capacity = self._waiting.shape[0]
@@ -219,16 +242,15 @@ class DeviceGram:
         self._waiting[start:stop, :] = self.device.double(X)
         self.count = stop
 
-    def _flush_and_add(self, matrix: Array, X: Array, few: bool) -> None:
+    def _flush_and_add(self, matrix: Array, X: Array, few: bool, room: Array) -> None:
         if self.count:
             add_products(matrix, self._rows, 1.0)
             self.flushes += 1
-        self._matrix = matrix
+        self._matrix, self._waiting, self.count = matrix, room, 0
         if few:
             self._append(X, 0, X.shape[0])
-            return
-        self.count = 0
-        self._add_to_matrix(matrix, X, 1.0)
+        else:
+            self._add_to_matrix(matrix, X, 1.0)
 
     def _add_to_matrix(self, matrix: Array, X: Array, scale: float) -> None:
         if X.dtype == self.device.xp.float64:  # which needs no room
@@ -269,8 +291,8 @@ class DeviceGram:
     def _find(self, X: Array) -> Index:
         """Return the index of a waiting row that equals each row of `X`, or -1; none twice."""
         found, xp = np.full(X.shape[0], -1, dtype=np.intp), self.device.xp
-        if self._matrix is not None and X.shape[0] > FEW_ROWS:
-            return found  # subtracted, as most of them would be
+        if X.shape[0] > FEW_ROWS and self.count:
+            return self._find_many(X, found)
         free = np.ones(self.count, dtype=bool)
         for each in range(X.shape[0] if self.count else 0):
             row = self.device.double(X[each : each + 1, :])
@@ -278,6 +300,15 @@ class DeviceGram:
             if equal.any():
                 found[each] = np.flatnonzero(equal)[-1]
                 free[found[each]] = False
+        return found
+
+    def _find_many(self, X: Array, found: Index) -> Index:
+        """Overwrite `found` (m,) as `_find` has it, on the host; return it."""
+        held, host = self.rows, self.device.host
+        # Of most rows, the first feature says that they do not wait.
+        firsts = host(self.device.put(X[:, :1]))[:, 0]
+        near = np.flatnonzero(np.isin(firsts, held[:, 0]))
+        found[near] = find_rows(held, host(rows_at(X, near, self.device)))
         return found
 
     def is_definite_without(self, X: Array, slack: float) -> bool:
@@ -301,16 +332,21 @@ class DeviceGram:
         if self.count:
             add_products(target, self._rows, scale)
 
-    def merge(self, other: "DeviceGram") -> None:
-        """Add everything `other`, of the same device, holds."""
+    def merge(self, other: Any) -> None:
+        """Add everything that `other`, a Gram of this device, of another or of the host, holds."""
         if other.holds_rows:
             self.add(other.rows)
             return
         peak = self.peak + other.peak
         matrix = self._matrix if self._matrix is not None else self._zeros()
-        other.add_to(matrix, 1.0)
+        if isinstance(other, DeviceGram) and other.device == self.device:
+            other.add_to(matrix, 1.0)
+            self.flushes += other.flushes + (other.count > 0)
+        else:
+            flushed = other.flush()
+            matrix += self.device.put(both_triangles(flushed.total()))
+            self.flushes += flushed.flushes
         self._matrix, self.highest = matrix, peak
-        self.flushes += other.flushes + (other.count > 0)
 
     def flush(self) -> Triangles:
         """Return a sum of all rows, those that wait included, on the host; changes nothing."""
@@ -327,8 +363,7 @@ class DeviceGram:
 
     def restore(self, matrix: Floats, residue: Floats, flushes: int, highest: float) -> None:
         """Take over what `flush` of another Gram returned: its total, and so on."""
-        full = matrix + np.tril(matrix, -1).T
-        self._matrix = self.device.put(full)
+        self._matrix = self.device.put(both_triangles(matrix))
         self.flushes, self.highest = flushes, highest
 
 
@@ -367,7 +402,7 @@ class DeviceCross:
         classes = self.device.put(np.arange(low, high), double=False)
         of = self.device.put(index, double=False)
         total = self.device.zeros(high - low, X.shape[1])
-        for part in chunks(X):
+        for part in chunks(X, high - low):
             members = xp.astype(of[part][:, None] == classes[None, :], xp.float64)
             total += members.T @ self.device.double(X[part, :])
         return np.arange(low, high), total[None, :, :]

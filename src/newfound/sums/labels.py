@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Labels
+from newfound.common.device import device_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
 
@@ -24,6 +25,8 @@ def as_labels(y: Any, name: str = "y") -> Labels:
     Traceback (most recent call last):
     newfound.InputError: Input y contains None at position 1; every row needs a label
     """
+    if device_of(y) is not None:
+        y = on_host(y)
     labels = y if isinstance(y, np.ndarray) else _from_any(y, name)
     if labels.ndim != 1:
         raise InputError(
