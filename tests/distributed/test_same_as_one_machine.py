@@ -1,6 +1,7 @@
 """However rows are cut, and whatever runs the tasks, the model is that of one machine."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import dask
@@ -15,7 +16,7 @@ from tests.background import PATIENCE
 from tests.distributed.sameness import assert_identical, assert_same
 from tests.streams import Stream, streams
 
-MODELS = {
+MODELS: dict[str, Callable[[], Any]] = {
     "plain": lambda: IncrementalRidgeClassifier(),
     "balanced": lambda: IncrementalRidgeClassifier(class_weight="balanced"),
     "choosing": lambda: IncrementalRidgeClassifierCV(witnesses=3),
@@ -60,7 +61,9 @@ def blobs(n: int = 400, d: int = 5, seed: int = 0) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("kind", sorted(MODELS))
-@pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)]
+)
 def test_every_scheduler_comes_to_the_same_model(kind: str, scheduler: str) -> None:
     X, y = blobs()
     lazy = da.from_array(X, chunks=(37, 3)), da.from_array(y, chunks=50)

@@ -52,13 +52,23 @@ def wide(n: int = 120, width: int = 30, seed: int = 0) -> tuple[Any, Any]:
     return rng.normal(size=(n, width)) + np.eye(4, width)[y], y
 
 
+def at_home(rows: Any, model: Any) -> Any:
+    """Rows of numpy's, where a model lives."""
+    home = device_of(model.coef_)
+    return rows if home is None else home.put(rows, double=False)
+
+
 def assert_same(there: Any, here: Any, rows: Any, tolerance: float = 1e-10) -> None:
     """Two models know the same and answer alike, relative to the largest answer."""
     assert there.classes_.tolist() == here.classes_.tolist()
     assert there.class_count_.tolist() == here.class_count_.tolist()
     for what in (*NUMBERS, "coef_", "intercept_"):
         found, expected = (
-            on_host(getattr(model, what)(rows) if what in NUMBERS else getattr(model, what))
+            on_host(
+                getattr(model, what)(at_home(rows, model))
+                if what in NUMBERS
+                else getattr(model, what)
+            )
             for model in (there, here)
         )
         assert found.shape == expected.shape, what
@@ -115,8 +125,8 @@ def test_the_models_of_these_tests_do_live_there(kinds: Any, place: str) -> None
 class Contrary(OnTorch):
     """Answers on the host, whatever it was asked."""
 
-    def _answered(self, X: Any, look: bool = False) -> Any:
-        return super()._answered(X, look).on(None)
+    def _answered(self, X: Any, method: str, look: bool = False) -> Any:
+        return super()._answered(X, method, look).on_host()
 
 
 def test_a_model_that_answers_elsewhere_is_caught() -> None:
@@ -225,9 +235,11 @@ def test_parameters_are_chosen_as_on_the_host(place: str) -> None:
 def test_votes_under_way_go_on_wherever_the_model_goes(place: str) -> None:
     there, here = (IncrementalRidgeClassifierCV(witnesses=8) for _ in range(2))
     rows, y = wide(100, width=40)
-    for n in range(100):
+    for model in (there, here):
+        model.partial_fit(rows[:1], y[:1])
+    for n in range(1, 100):
         for model in (there, here):
-            model.partial_fit(rows[n : n + 1], y[n : n + 1])
+            model.partial_fit(at_home(rows[n : n + 1], model), y[n : n + 1])
         if n % 5 == 2:
             there.move_to(device(place) if n % 2 else None)
         if n % 5 == 4:
@@ -285,11 +297,27 @@ def homes() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("home", "asked"), [*homes()])
 @pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
-def test_answers_are_of_the_kind_of_the_rows_asked(kind: Any, home: Any, asked: Any) -> None:
+def test_the_kind_that_was_fitted_is_the_kind_that_is_asked(
+    kind: Any, home: Any, asked: Any
+) -> None:
     rows = X if home is None else placed(X, home)
     questions = X if asked is None else placed(X, asked)
     model, words = kind().fit(rows, INTEGERS), kind().fit(rows, Y)
     twin = kind().fit(X, INTEGERS)
+    if home != asked:
+        before = saved(model)
+        for question in (*QUESTIONS, "look"):
+            with pytest.raises(
+                InputError, match=rf"{kind.__name__}\.{question}\(\) must use the s"
+            ):
+                getattr(model, question)(questions)
+        for lesson in (model.partial_fit, model.forget):
+            with pytest.raises(InputError, match="move_to moves it"):
+                lesson(questions, INTEGERS)
+        assert saved(model) == before
+        model, words = (
+            each.move_to(None if asked is None else device(asked)) for each in (model, words)
+        )
     at = None if asked is None else device(asked)
     for question in QUESTIONS:
         answer = getattr(model, question)(questions)
@@ -303,8 +331,22 @@ def test_answers_are_of_the_kind_of_the_rows_asked(kind: Any, home: Any, asked: 
     assert isinstance(words.predict(questions), np.ndarray)
     assert words.predict(questions).tolist() == kind().fit(X, Y).predict(X).tolist()
     model.partial_fit(questions, INTEGERS).forget(questions, INTEGERS)
-    where = None if home is None else device(home)
-    assert device_of(model.coef_) == device_of(model.intercept_) == where
+    assert device_of(model.coef_) == device_of(model.intercept_) == at
+
+
+@EVERYWHERE
+def test_without_dispatch_rows_of_numpy_go_wherever_the_model_is(place: str) -> None:
+    model, twin = (
+        IncrementalRidgeClassifier().fit(rows, INTEGERS) for rows in (placed(X, place), X)
+    )
+    with config_context(array_api_dispatch=False):
+        for each in (model, twin):
+            each.partial_fit(X[:3], INTEGERS[:3]).forget(X[:2], INTEGERS[:2])
+        for question in QUESTIONS:
+            answer = getattr(model, question)(X)
+            assert isinstance(answer, np.ndarray)
+            np.testing.assert_allclose(answer, getattr(twin, question)(X), atol=1e-10)
+    assert device_of(model.coef_) == device(place)
 
 
 @EVERYWHERE
@@ -342,7 +384,7 @@ def test_labels_may_be_on_the_device_too(place: str, dtype: Any) -> None:
     with pytest.warns(UserWarning, match="1d array was expected"):
         model.partial_fit(rows, column)
     assert model.n_samples_seen_ == 61
-    assert model.score(rows, there) == pytest.approx(np.mean(model.predict(X) == y))
+    assert model.score(rows, there) == pytest.approx(np.mean(on_host(model.predict(rows)) == y))
 
 
 @EVERYWHERE
@@ -392,8 +434,6 @@ def test_rows_that_require_a_gradient_leave_none_behind(name: str) -> None:
         assert not any(each.requires_grad for each in (*answers, model.coef_, model.intercept_))
         pickle.dumps(model)
     assert rows.grad is None
-    host: Any = IncrementalRidgeClassifier().fit(X, Y)
-    assert not host.partial_fit(rows, Y).scores(rows).requires_grad
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -443,7 +483,8 @@ def test_rows_may_lie_in_memory_as_they_like() -> None:
     for view in (twice[::2], rows.T.contiguous().T, rows.clone()[:, :]):
         assert_same(IncrementalRidgeClassifier().fit(view, Y), twin, X)
     model = IncrementalRidgeClassifier().fit(rows, Y)
-    assert_same(model.partial_fit(X[::-1], Y[::-1]), twin.partial_fit(X[::-1], Y[::-1]), X[::-1])
+    backwards = at_home(X[::-1], model)
+    assert_same(model.partial_fit(backwards, Y[::-1]), twin.partial_fit(X[::-1], Y[::-1]), X[::-1])
 
 
 @pytest.mark.parametrize("name", ["meta", "nonsense", 3.5])
@@ -690,8 +731,9 @@ def test_moving_there_and_back_changes_nothing(
         assert device_of(model.coef_) == where
         assert_same(model, twin, rows, 1e-9)
         for each in (model, twin):
-            each.partial_fit(rows[count : count + 4], y[count : count + 4])
-            each.forget(rows[:2], y[:2]).partial_fit(rows[:2], y[:2])
+            there = at_home(rows, each)
+            each.partial_fit(there[count : count + 4, :], y[count : count + 4])
+            each.forget(there[:2, :], y[:2]).partial_fit(there[:2, :], y[:2])
         assert_same(model, twin, rows, 1e-9)
 
 
@@ -709,7 +751,8 @@ def test_a_file_knows_no_device(kind: Any, dtype: Any, tmp_path: Path) -> None:
         assert type(model) is kind
         assert_same(model, there, rows, tolerance)
         twin = load(path).partial_fit(rows, Y).reconsider()
-        assert_same(model.partial_fit(rows, Y).reconsider(), twin, rows, tolerance)
+        model.partial_fit(at_home(rows, model), Y)
+        assert_same(model.reconsider(), twin, rows, tolerance)
     load(path, device=TORCH_DEVICE).save(tmp_path / "again.newfound")
     assert (tmp_path / "again.newfound").read_bytes() == path.read_bytes()
 
@@ -728,7 +771,7 @@ def test_rows_that_are_held_come_back_to_the_last_bit(place: str) -> None:
 def test_pickles_and_copies_live_where_the_model_did(place: str) -> None:
     rows, y = wide()
     model = IncrementalRidgeClassifier().fit(placed(rows[:50], place), y[:50])
-    model.predict(rows)
+    model.predict(at_home(rows, model))
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert device_of(other.coef_) == device(place)
         for n in range(50, 120):

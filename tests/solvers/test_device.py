@@ -12,7 +12,7 @@ from newfound import checks
 from newfound.common.device import on_host
 from newfound.common.errors import NotTaughtError
 from newfound.solvers.cholesky import solve
-from newfound.solvers.device import MOST_PENDING, DeviceInverse, DeviceSolver
+from newfound.solvers.device import MOST_PENDING, DeviceCarried, DeviceInverse, DeviceSolver
 from newfound.solvers.in_place import invert_in_place
 from newfound.solvers.watch import CHECK_EVERY
 from newfound.sums.device import blocks
@@ -97,20 +97,21 @@ def test_an_inverse_follows_rows_and_refuses_what_would_spoil_it(place: str) -> 
     rng, there = np.random.default_rng(0), device(place)
     A = positive(30)
     inverse = DeviceInverse(there.put(np.linalg.inv(A)), there)
+    carried = DeviceCarried(inverse, there.zeros(1, 30), there.zeros(30))
     for _ in range(2 * MOST_PENDING + 3):  # some are made together, and some wait
         z = rng.normal(size=30)
-        expected = np.linalg.inv(A) @ z
-        added = inverse.add_row(there.put(z), 0.5)
-        assert added is not None
-        np.testing.assert_allclose(on_host(added[0]), expected, atol=1e-10)
-        assert added[1] == pytest.approx(1 + 0.5 * z @ expected)
-        A += 0.5 * np.outer(z, z)
+        pivot = carried.learn_row(there.put(z), 0, None)
+        assert pivot == pytest.approx(1 + z @ np.linalg.inv(A) @ z)
+        A += np.outer(z, z)
     assert inverse.waiting == 3
     assert inverse.trace == pytest.approx(np.trace(np.linalg.inv(A)))
     np.testing.assert_allclose(on_host(inverse.times(there.put(A))), np.eye(30), atol=1e-9)
-    assert inverse.add_row(there.put(1e12 * z), 1.0) is None
+    weights = on_host(carried.columns).copy()
+    assert carried.learn_row(there.put(1e12 * z), 0, None) is None
+    assert carried.learn_row(there.put(np.nan * z), 0, None) is None
+    np.testing.assert_array_equal(on_host(carried.columns), weights)
     assert inverse.change(there.put(np.stack([z, z])) * 1e9, 1) is None
-    assert inverse.change(there.put(np.stack([z] * 5)), -1) is None  # more than there are
+    assert inverse.change(there.put(np.stack([z] * 50)), -1) is None  # more than there are
     np.testing.assert_allclose(on_host(inverse.times(there.put(A))), np.eye(30), atol=1e-9)
 
 
