@@ -20,6 +20,8 @@ def client() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
+        # Workers ask a dead one for its sums until this has passed.
+        dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as cluster,

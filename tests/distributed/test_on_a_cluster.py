@@ -25,7 +25,7 @@ MODELS = [
 
 @pytest.fixture(autouse=True)
 def _on_the_cluster(client: Any) -> Any:
-    with dask.config.set(scheduler=client):
+    with dask.config.set(scheduler="distributed"):
         yield
 
 
