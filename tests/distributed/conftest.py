@@ -6,6 +6,8 @@ from typing import Any
 import dask
 import pytest
 
+from tests.distributed.remote import workers
+
 
 @pytest.fixture(autouse=True)
 def _in_turn() -> Iterator[None]:
@@ -16,15 +18,6 @@ def _in_turn() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """Two workers in processes of their own, on this machine alone; they end with the module."""
-    from distributed import Client, LocalCluster
-
-    with (
-        # Workers ask a dead one for its sums until this has passed.
-        dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    """Two workers, which end with the module."""
+    with workers() as client:
         yield client

@@ -3,14 +3,36 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 
 WIDTH, ROWS = 40, 50
 LABELS = np.array(["cup", "mug", "jug", "a longer name"])
+
+
+@contextmanager
+def workers() -> Iterator[Any]:
+    """Start two workers in processes of their own, on this machine alone."""
+    from distributed import Client, LocalCluster
+
+    with (
+        # Workers ask a dead one for its sums until this has passed.
+        dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 class Staying(np.ndarray):  # type: ignore[type-arg]

@@ -108,7 +108,7 @@ def test_a_bad_partition_is_named() -> None:
         model.predict(da.from_array(bad, chunks=(30, 4))).compute()
     with pytest.raises(ValueError, match="X has 3 features"):
         model.predict(da.from_array(bad[:, :3], chunks=(30, 3)))
-    with pytest.raises(InputError, match="partition 1: .*strings"):
+    with pytest.raises(InputError, match=r"partition 1: .*strings"):
         model.score(da.from_array(X, chunks=(45, 4)), da.from_array(Y, chunks=45))
     with pytest.raises(NotFittedError):
         IncrementalRidgeClassifier().predict(da.from_array(X, chunks=(30, 4)))

@@ -74,7 +74,9 @@ def test_rows_in_memory_go_with_lazy_labels() -> None:
 @pytest.mark.parametrize("labels", [np.arange(60) % 3, np.arange(60) % 2 == 0, Y])
 def test_labels_of_any_type_are_kept(labels: Any) -> None:
     expected = IncrementalRidgeClassifier().fit(X, labels)
-    assert_same(IncrementalRidgeClassifier().fit(rows(), da.from_array(labels, chunks=20)), expected)
+    assert_same(
+        IncrementalRidgeClassifier().fit(rows(), da.from_array(labels, chunks=20)), expected
+    )
     assert_same(IncrementalRidgeClassifier().fit(rows(), labels), expected)
 
 
@@ -120,7 +122,9 @@ def test_empty_partitions_do_no_harm_but_some_row_there_must_be() -> None:
 
 def block_of(change: Callable[[Any], Any], number: int = 1) -> Any:
     """The rows, with one partition that is not what it seems."""
-    parts = [change(X[i : i + 20].copy()) if i == 20 * number else X[i : i + 20] for i in (0, 20, 40)]
+    parts = [
+        change(X[i : i + 20].copy()) if i == 20 * number else X[i : i + 20] for i in (0, 20, 40)
+    ]
     lazy = [da.from_delayed(dask.delayed(part), (20, 3), dtype=float) for part in parts]
     return da.concatenate(lazy)
 

@@ -60,7 +60,9 @@ def blobs(n: int = 400, d: int = 5, seed: int = 0) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("kind", sorted(MODELS))
-@pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)]
+)
 def test_every_scheduler_comes_to_the_same_model(kind: str, scheduler: str) -> None:
     X, y = blobs()
     lazy = da.from_array(X, chunks=(37, 3)), da.from_array(y, chunks=50)

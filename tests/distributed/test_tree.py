@@ -38,9 +38,7 @@ def len_of_leaves(found: list[list[range]]) -> int:
 @given(number=st.integers(1, 60), width=st.integers(2, 8))
 def test_leaves_are_added_in_their_order(number: int, width: int) -> None:
     letters = da.from_array(np.arange(number), chunks=1).map_blocks(lambda x: [int(x[0])])
-    joined = added_up(letters, lambda parts: sum(parts, []), width).compute(
-        scheduler="synchronous"
-    )
+    joined = added_up(letters, lambda parts: sum(parts, []), width).compute(scheduler="synchronous")
     assert joined == list(range(number))
 
 
