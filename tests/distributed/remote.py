@@ -35,7 +35,7 @@ def workers() -> Iterator[Any]:
         yield client
 
 
-class Staying(np.ndarray):  # type: ignore[type-arg]
+class Staying(np.ndarray):
     """Rows that cannot be sent anywhere."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -68,7 +68,7 @@ def test_asking_computes_nothing_and_the_answer_is_of_the_model_at_that_time(que
         computed.append(len(block))
         return block
 
-    model = IncrementalRidgeClassifier().fit(X, WORDS)
+    model: Any = IncrementalRidgeClassifier().fit(X, WORDS)
     lazy = da.from_array(X, chunks=(30, 4)).map_blocks(note, dtype=float, meta=np.empty((0, 0)))
     then, answers = getattr(model, question)(X), getattr(model, question)(lazy)
     model.partial_fit(5 * X[::-1], WORDS).set_params(penalty=1e3)
@@ -82,14 +82,14 @@ def test_asking_computes_nothing_and_the_answer_is_of_the_model_at_that_time(que
 
 
 def test_float32_stays_float32() -> None:
-    model = IncrementalRidgeClassifier().fit(X.astype(np.float32), WORDS)
+    model: Any = IncrementalRidgeClassifier().fit(X.astype(np.float32), WORDS)
     answers = model.scores(da.from_array(X.astype(np.float32), chunks=(30, 4)))
     assert answers.dtype == answers.compute().dtype == np.float32
 
 
 def test_weights_are_in_the_graph_once_and_the_sums_are_not() -> None:
     wide = np.random.default_rng(0).normal(size=(400, 300))
-    model = IncrementalRidgeClassifier().fit(wide, np.arange(400) % 3)
+    model: Any = IncrementalRidgeClassifier().fit(wide, np.arange(400) % 3)
 
     def size(chunks: int) -> int:
         answers = model.predict(da.zeros((40_000, 300), chunks=(chunks, 300)))
@@ -101,7 +101,7 @@ def test_weights_are_in_the_graph_once_and_the_sums_are_not() -> None:
 
 
 def test_a_bad_partition_is_named() -> None:
-    model = IncrementalRidgeClassifier().fit(X, WORDS)
+    model: Any = IncrementalRidgeClassifier().fit(X, WORDS)
     bad = X.copy()
     bad[70] = np.nan
     with pytest.raises(InputError, match="partition 2: Input X contains NaN"):
@@ -122,7 +122,7 @@ def test_a_score_takes_no_weights() -> None:
 
 
 def test_threads_may_share_what_answers() -> None:
-    model = IncrementalRidgeClassifierCV().fit(X, WORDS)
+    model: Any = IncrementalRidgeClassifierCV().fit(X, WORDS)
     lazy = da.from_array(np.tile(X, (20, 1)), chunks=(50, 4))
     with dask.config.set(scheduler="threads", num_workers=4):
         found = model.unknown_proba(lazy).compute()

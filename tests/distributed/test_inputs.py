@@ -59,14 +59,14 @@ def frame(npartitions: int = 4) -> Any:
     ],
 )
 def test_rows_and_labels_of_any_kind_are_taken(lazy_rows: Any, labels: Any) -> None:
-    model = IncrementalRidgeClassifier().fit(lazy_rows, labels)
+    model: Any = IncrementalRidgeClassifier().fit(lazy_rows, labels)
     assert_same(model, ONE)
     np.testing.assert_array_equal(model.predict(lazy_rows).compute(), ONE.predict(X))
     assert model.score(lazy_rows, labels) == ONE.score(X, Y)
 
 
 def test_rows_in_memory_go_with_lazy_labels() -> None:
-    model = IncrementalRidgeClassifier().fit(X, da.from_array(Y, chunks=9))
+    model: Any = IncrementalRidgeClassifier().fit(X, da.from_array(Y, chunks=9))
     assert_identical(model, ONE)
     assert model.score(X, da.from_array(Y, chunks=9)) == ONE.score(X, Y)
 
@@ -83,13 +83,13 @@ def test_labels_of_any_type_are_kept(labels: Any) -> None:
 def test_labels_grow_longer_from_partition_to_partition() -> None:
     names = np.array(["a"] * 20 + ["bb"] * 20 + ["a long name"] * 20)
     pieces = [da.from_array(names[i : i + 20].astype("U11"), chunks=20) for i in (0, 20, 40)]
-    model = IncrementalRidgeClassifier().fit(rows(), da.concatenate(pieces))
+    model: Any = IncrementalRidgeClassifier().fit(rows(), da.concatenate(pieces))
     assert model.classes_.tolist() == ["a", "a long name", "bb"]
 
 
 def test_float32_is_kept_and_frames_keep_their_names() -> None:
     lazy = frame().astype(np.float32)
-    model = IncrementalRidgeClassifier().fit(lazy, Y)
+    model: Any = IncrementalRidgeClassifier().fit(lazy, Y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     assert model.coef_.dtype == np.float32
     with pytest.raises(ValueError, match="feature names should match"):
@@ -102,7 +102,7 @@ def test_float32_is_kept_and_frames_keep_their_names() -> None:
 
 
 def test_classes_can_be_announced() -> None:
-    model = IncrementalRidgeClassifier().partial_fit(rows(), Y, classes=["zebra", "cup"])
+    model: Any = IncrementalRidgeClassifier().partial_fit(rows(), Y, classes=["zebra", "cup"])
     assert model.classes_.tolist() == ["cup", "jug", "mug", "zebra"]
     assert model.class_count_.tolist() == [20, 20, 20, 0]
     with pytest.raises(InputError, match="labels are strings"):
@@ -113,7 +113,7 @@ def test_empty_partitions_do_no_harm_but_some_row_there_must_be() -> None:
     lazy = frame()
     some = lazy[lazy["a"] > FRAME["a"].sort_values().iloc[-4]]
     labels = dd.from_pandas(pd.Series(Y), npartitions=4)
-    model = IncrementalRidgeClassifier().fit(some, labels[lazy["a"] > some["a"].min() - 1e-9])
+    model: Any = IncrementalRidgeClassifier().fit(some, labels[lazy["a"] > some["a"].min() - 1e-9])
     assert model.n_samples_seen_ == 3
     with pytest.raises(InputError, match="holds no rows"):
         IncrementalRidgeClassifier().fit(lazy[lazy["a"] > 99], labels[lazy["a"] > 99])
@@ -201,14 +201,14 @@ def test_labels_of_two_types_are_refused_by_the_partition_that_differs() -> None
 
 
 def test_a_model_without_sums_per_class_is_refused_before_anything_is_computed() -> None:
-    model = IncrementalRidgeClassifier().fit(X, Y)
+    model: Any = IncrementalRidgeClassifier().fit(X, Y)
     model.class_weight = "balanced"
     with pytest.raises(InputError, match="class_weight needs the sums of each class"):
         model.partial_fit(da.map_blocks(stop, rows(), dtype=float), Y)
 
 
 def test_sums_per_class_stay_so_when_weights_are_taken_away() -> None:
-    model = IncrementalRidgeClassifier(class_weight={}).fit(X, Y)
+    model: Any = IncrementalRidgeClassifier(class_weight={}).fit(X, Y)
     model.class_weight = None
     assert model.partial_fit(rows(), Y).sums_.per_class
     assert model.n_samples_seen_ == 120
@@ -222,7 +222,7 @@ def test_ctrl_c_leaves_the_model_as_before() -> None:
     def interrupt(block: Any) -> Any:
         raise KeyboardInterrupt
 
-    model = IncrementalRidgeClassifier().fit(X, Y)
+    model: Any = IncrementalRidgeClassifier().fit(X, Y)
     before = copy.deepcopy(model)
     lazy = rows().map_blocks(interrupt, dtype=float, meta=np.empty((0, 0)))
     with pytest.raises(KeyboardInterrupt):
@@ -231,7 +231,7 @@ def test_ctrl_c_leaves_the_model_as_before() -> None:
 
 
 def test_others_may_ask_while_workers_learn() -> None:
-    model = IncrementalRidgeClassifier().fit(X, Y)
+    model: Any = IncrementalRidgeClassifier().fit(X, Y)
     asked = []
 
     def ask(block: Any) -> Any:
@@ -245,7 +245,7 @@ def test_others_may_ask_while_workers_learn() -> None:
 
 
 def test_saved_models_know_nothing_of_dask(tmp_path: Any) -> None:
-    model = IncrementalRidgeClassifierCV().fit(rows(), Y)
+    model: Any = IncrementalRidgeClassifierCV().fit(rows(), Y)
     model.save(tmp_path / "m.newfound")
     assert_identical(newfound.load(tmp_path / "m.newfound"), model)
 

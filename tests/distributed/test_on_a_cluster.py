@@ -51,7 +51,7 @@ def test_frames_and_rows_that_are_held_by_workers(client: Any) -> None:
     held = client.persist(da.from_array(X, chunks=(30, 7)))
     assert_same(IncrementalRidgeClassifierCV().fit(held, y), expected)
     frame = dd.from_pandas(pd.DataFrame(X).assign(label=y), npartitions=5)
-    model = IncrementalRidgeClassifierCV().fit(frame.drop(columns="label"), frame["label"])
+    model: Any = IncrementalRidgeClassifierCV().fit(frame.drop(columns="label"), frame["label"])
     assert_same(model, expected)
     assert model.score(frame.drop(columns="label"), frame["label"]) == model.score(X, y)
 
@@ -59,7 +59,7 @@ def test_frames_and_rows_that_are_held_by_workers(client: Any) -> None:
 def test_an_error_comes_back_as_it_was_raised() -> None:
     X, y = remote.in_memory(4)
     X[111] = np.nan
-    model = IncrementalRidgeClassifier()
+    model: Any = IncrementalRidgeClassifier()
     with pytest.raises(InputError, match="partition 2: Input X contains NaN"):
         model.fit(da.from_array(X, chunks=(50, -1)), y)
     assert not model.is_taught
@@ -69,7 +69,7 @@ def test_what_answers_goes_to_the_workers_first_if_it_is_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = remote.in_memory(4)
-    model = IncrementalRidgeClassifierCV().fit(X, y)
+    model: Any = IncrementalRidgeClassifierCV().fit(X, y)
     lazy = da.from_array(X, chunks=(30, -1))
     small = len(model.unknown_proba(lazy).__dask_graph__().to_dict())
     monkeypatch.setattr(answers, "LARGE", 100)

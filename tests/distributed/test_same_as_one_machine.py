@@ -1,6 +1,7 @@
 """However rows are cut, and whatever runs the tasks, the model is that of one machine."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import dask
@@ -15,7 +16,7 @@ from tests.background import PATIENCE
 from tests.distributed.sameness import assert_identical, assert_same
 from tests.streams import Stream, streams
 
-MODELS = {
+MODELS: dict[str, Callable[[], Any]] = {
     "plain": lambda: IncrementalRidgeClassifier(),
     "balanced": lambda: IncrementalRidgeClassifier(class_weight="balanced"),
     "choosing": lambda: IncrementalRidgeClassifierCV(witnesses=3),
