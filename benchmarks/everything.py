@@ -10,6 +10,8 @@ from benchmarks import (
     batch,
     busy,
     choosing,
+    cluster_size,
+    distributed,
     footprint,
     growth,
     images,
@@ -46,6 +48,8 @@ QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
         choosing,
         unknown,
         roots,
+        distributed,
+        cluster_size,
     )
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from newfound.common.files import DIGEST_BYTES
+from newfound.distributed.tree import MOST, ROOM, fan_in, levels
 from newfound.features import Extractor, Pixels
 from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
@@ -45,6 +46,13 @@ def power(number: float) -> str:
             "solver.md",
             f"{power(DOUBLE.smallest_pivot)}, or {IN_WORDS[GOING_MARGIN]} times its own rounding "
             f"error: refused | {power(SINGLE.smallest_pivot)}, or the same: refused",
+        ),
+        ("scale.md", f"Up to {MOST} parts are added by one task"),
+        ("scale.md", f"so that they take about {ROOM // 2**20} MB"),
+        ("scale.md", f"it has {len(levels(10_000, fan_in(1280, False)))} levels"),
+        (
+            "scale.md",
+            f"{10_000 + sum(map(len, levels(10_000, fan_in(1280, False)))):,} tasks",
         ),
         ("model-file.md", f"the first {DIGEST_BYTES} bytes of the SHA-256 of each image"),
         ("features.md", f"more than {LARGEST_PIXELS // 1_000_000} million pixels"),
