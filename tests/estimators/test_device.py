@@ -783,6 +783,8 @@ def test_pickles_and_copies_live_where_the_model_did(place: str) -> None:
 # Threads.
 
 
+# A thread's first product on a GPU makes torch say so.
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS:UserWarning")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("asked", [1, 40])
 def test_an_answer_is_that_of_before_or_of_after_a_lesson(class_weight: Any, asked: int) -> None:
