@@ -96,7 +96,8 @@ def many(partitions: int) -> tuple[Any, dict[str, Any]]:
 
 def cpu_seconds(client: Any) -> float:
     """Return how long workers, client and scheduler, which is in its process, have computed."""
-    return process_time() + float(sum(client.run(process_time).values()))
+    workers: dict[str, float] = client.run(process_time)
+    return process_time() + sum(workers.values())
 
 
 def run(how: str, rows: int, folder: str) -> dict[str, Any]:

@@ -143,3 +143,27 @@ def test_every_way_to_tell_strangers_does_so_where_it_is_easy() -> None:
     model = IncrementalRidgeClassifierCV().fit(X, y)
     for name, score in unknown.peers(case, model).items():
         assert unknown.auc(score(strange), score(near)) > 90, name
+
+
+def test_a_replayed_cluster_takes_what_arithmetic_says_where_that_is_easy() -> None:
+    from benchmarks.cluster_size import BANDWIDTH, LATENCY, Costs, replay
+
+    rows_only = Costs(row=1e-3, add=0.0, pack=0.0, part_bytes=0, task=0.0)
+    for workers in (1, 5, 100):
+        found = replay(rows_only, workers, partitions=100, size=50)
+        assert found.seconds == pytest.approx(100 / workers * 0.05, abs=20 * LATENCY)
+        assert found.depth == 3  # 8 at a time
+    scheduler_only = Costs(row=0.0, add=0.0, pack=0.0, part_bytes=0, task=1.0)
+    tasks = 100 + 13 + 2 + 1
+    assert replay(scheduler_only, 7, 100, 50).seconds == pytest.approx(tasks, rel=0.01)
+    alone = replay(Costs(0.0, 1.0, 0.0, 10**6, 0.0), 1, 100, 50)
+    assert alone.seconds == pytest.approx(99 + 10**6 / BANDWIDTH + LATENCY)
+    assert alone.moved == 10**6, "to the client"
+    many = replay(Costs(1e-3, 1e-4, 1e-4, 10**6, 0.0), 1000, 1000, 50)
+    assert many.moved > 900 * 10**6, "each worker has one part"
+
+
+def test_blocks_of_the_distributed_benchmark_have_their_labels() -> None:
+    from benchmarks.distributed import block, labels_of
+
+    np.testing.assert_array_equal(block(3)[1], labels_of((3,)))
