@@ -172,6 +172,18 @@ def test_first_rows_that_are_large_beside_the_penalty_are_exact(place: str, scal
 
 
 @EVERYWHERE
+def test_a_row_that_would_cost_all_digits_has_everything_rebuilt(place: str) -> None:
+    X, y = sample(40, width=6)
+    X *= 1e4
+    both = TaughtThere(place, 6, penalty=1e-3)
+    for n in range(1, 41):
+        both.learn(X[n - 1 : n], y[n - 1 : n])
+        if n > 7:
+            both.assert_right(X[:n], y[:n], atol=1e-11)
+    assert both.solver.rebuilds > 0
+
+
+@EVERYWHERE
 def test_some_rows_after_one_of_enormous_leverage_all_is_rebuilt_once(place: str) -> None:
     X, y = sample(60, width=8)
     X[20] *= 1e4
