@@ -160,13 +160,56 @@ def test_rows_of_enormous_leverage_are_answered_for_at_once(place: str, scale: f
 
 
 @EVERYWHERE
-def test_first_rows_that_are_large_beside_the_penalty_are_exact(place: str) -> None:
+@pytest.mark.parametrize("scale", [1e3, 1e4])
+def test_first_rows_that_are_large_beside_the_penalty_are_exact(place: str, scale: float) -> None:
+    """Each costs what is carried most digits; without refinement, scores would keep six."""
     X, y = sample(40, width=6)
+    X *= scale
+    both = TaughtThere(place, 6, fit_intercept=False)
+    for n in range(1, 41):
+        both.learn(X[n - 1 : n], y[n - 1 : n])
+        W, _ = oracles.ridge(X[:n], oracles.one_hot(y[:n], both.sums.labels), 1.0, False)
+        np.testing.assert_allclose(X[:n] @ on_host(both.solver.weights), X[:n] @ W, atol=1e-11)
+
+
+@EVERYWHERE
+def test_a_row_that_would_cost_all_digits_has_everything_rebuilt(place: str) -> None:
+    X, y = sample(40, width=6)
+    X *= 1e4
     both = TaughtThere(place, 6, penalty=1e-3)
-    for n in range(40):
-        both.learn(1e4 * X[n : n + 1], y[n : n + 1])
-        if n > 6:
-            both.assert_right(1e4 * X[: n + 1], y[: n + 1], atol=1e-7)
+    for n in range(1, 41):
+        both.learn(X[n - 1 : n], y[n - 1 : n])
+        if n > 7:
+            both.assert_right(X[:n], y[:n], atol=1e-11)
+    assert both.solver.rebuilds > 0
+
+
+@EVERYWHERE
+def test_some_rows_after_one_of_enormous_leverage_all_is_rebuilt_once(place: str) -> None:
+    X, y = sample(60, width=8)
+    X[20] *= 1e4
+    both = TaughtThere(place, 8)
+    both.learn(X[:20], y[:20])
+    both.assert_right(X[:20], y[:20])
+    before = both.solver.rebuilds
+    both.learn_each(X[20:29], y[20:29])
+    assert both.solver.rebuilds == before
+    both.learn_each(X[29:], y[29:])
+    assert both.solver.rebuilds == before + 1
+    both.assert_right(X, y, atol=1e-9)
+
+
+@EVERYWHERE
+def test_what_is_rebuilt_solves_its_equations_to_the_last_digits(place: str) -> None:
+    """The inverse of a badly conditioned matrix alone would leave half of them wrong."""
+    X, y = sample(60, width=20)
+    X[:, 0] *= 1e4
+    X[:, 1] += X[:, 0]
+    both = TaughtThere(place, 20, penalty=0.01, fit_intercept=False)
+    both.learn(X, y)
+    right = X.T @ oracles.one_hot(y, both.sums.labels)
+    image = (X.T @ X + 0.01 * np.eye(20)) @ on_host(both.solver.weights)
+    np.testing.assert_allclose(image, right, atol=1e-10 * np.abs(right).max())
 
 
 @EVERYWHERE
