@@ -21,11 +21,9 @@ from newfound.estimators.torch_device import torch_device
 TORCH_DEVICE = os.environ.get("NEWFOUND_TEST_DEVICE", "cpu")
 # Devices by what tests call them. A second device of array_api_strict is not the host's memory: it
 # refuses whatever would read it as if it were.
-PLACES = ("torch", "strict", "strict elsewhere")
+PLACES = ("torch", "strict elsewhere")
 # The quick tests leave out the first device of array_api_strict, where less can go wrong.
-EVERYWHERE = pytest.mark.parametrize(
-    "place", ["torch", "strict elsewhere", pytest.param("strict", marks=pytest.mark.slow)]
-)
+EVERYWHERE = pytest.mark.parametrize("place", PLACES)
 
 
 @cache
@@ -118,10 +116,6 @@ class OnTorch(_There, IncrementalRidgeClassifier):
     place = "torch"
 
 
-class OnStrict(_There, IncrementalRidgeClassifier):
-    place = "strict"
-
-
 class OnStrictElsewhere(_There, IncrementalRidgeClassifier):
     place = "strict elsewhere"
 
@@ -130,21 +124,15 @@ class OnTorchCV(_There, IncrementalRidgeClassifierCV):
     place = "torch"
 
 
-class OnStrictCV(_There, IncrementalRidgeClassifierCV):
-    place = "strict"
-
-
 class OnStrictElsewhereCV(_There, IncrementalRidgeClassifierCV):
     place = "strict elsewhere"
 
 
 PLAIN: dict[str, Any] = {
     "torch": OnTorch,
-    "strict": OnStrict,
     "strict elsewhere": OnStrictElsewhere,
 }
 CHOOSING: dict[str, Any] = {
     "torch": OnTorchCV,
-    "strict": OnStrictCV,
     "strict elsewhere": OnStrictElsewhereCV,
 }
