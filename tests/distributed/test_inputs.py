@@ -65,6 +65,32 @@ def test_rows_and_labels_of_any_kind_are_taken(lazy_rows: Any, labels: Any) -> N
     assert model.score(lazy_rows, labels) == ONE.score(X, Y)
 
 
+def test_columns_of_the_same_files_go_together_however_many_files_dask_reads_as_one(
+    tmp_path: Any,
+) -> None:
+    names = [f"f{index}" for index in range(30)]
+    table = pd.DataFrame(RNG.normal(size=(60, 30)), columns=names)
+    for folder, part in ("both", table), ("few", table[["f0", "f1"]]):
+        (tmp_path / folder).mkdir()
+        for start in range(0, 60, 10):
+            piece = part.assign(label=Y)[start : start + 10]
+            piece.to_parquet(tmp_path / folder / f"{start:02d}.parquet")
+    lazy, few = dd.read_parquet(tmp_path / "both"), dd.read_parquet(tmp_path / "few")
+    some = names[:12]
+    assert lazy[some].optimize().npartitions != lazy["label"].optimize().npartitions
+    one = IncrementalRidgeClassifier().fit(table[some], Y)
+    for rows, labels in [
+        (lazy[some], lazy["label"]),
+        (lazy[some], lazy[["label"]]),
+        (lazy[some], few["label"]),
+        (lazy[some], Y),
+    ]:
+        model: Any = IncrementalRidgeClassifier().fit(rows, labels)
+        assert_same(model, one)
+        assert model.score(rows, labels) == one.score(table[some], Y)
+        assert model.predict(rows).npartitions == 6
+
+
 def test_rows_in_memory_go_with_lazy_labels() -> None:
     model: Any = IncrementalRidgeClassifier().fit(X, da.from_array(Y, chunks=9))
     assert_identical(model, ONE)

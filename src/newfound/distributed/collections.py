@@ -222,7 +222,15 @@ def _cut_array(X: Any, axes: str) -> Cut:
 
 
 def _cut_frame(frame: Any) -> Cut:
-    blocks = frame.map_partitions(_itself, meta=np.empty(0, dtype=object), enforce_metadata=False)
+    with imported_from("dask"):
+        import dask
+
+    # Dask reads several files as one where few of their columns are asked for, so that labels would
+    # have fewer partitions than rows from the same files.
+    with dask.config.set({"optimization.tune.active": False}):
+        blocks = frame.map_partitions(
+            _itself, meta=np.empty(0, dtype=object), enforce_metadata=False
+        )
     return Cut(blocks, "i", None)
 
 
