@@ -13,7 +13,7 @@ import pytest
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
-from newfound.distributed.collections import cut_rows
+from newfound.distributed.collections import cut_rows, is_collection
 from tests.distributed.sameness import assert_identical, assert_same
 
 RNG = np.random.default_rng(0)
@@ -274,6 +274,28 @@ def test_saved_models_know_nothing_of_dask(tmp_path: Any) -> None:
     model: Any = IncrementalRidgeClassifierCV().fit(rows(), Y)
     model.save(tmp_path / "m.newfound")
     assert_identical(newfound.load(tmp_path / "m.newfound"), model)
+
+
+class Wrapped:
+    """Rows with a unit, as other libraries have them: lazy, if what they wrap is."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __dask_graph__(self) -> Any:
+        return self.rows.__dask_graph__() if isinstance(self.rows, da.Array) else None
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.rows, dtype=dtype)
+
+
+def test_what_could_be_lazy_but_is_in_memory_is_taken_as_such() -> None:
+    held: Any = Wrapped(X)
+    assert not is_collection(held)
+    assert is_collection(Wrapped(rows()))
+    assert is_collection(frame())
+    assert is_collection(dask.delayed(X))
+    assert_identical(IncrementalRidgeClassifier().fit(held, Y), ONE)
 
 
 def test_partitions_are_counted_only_where_their_lengths_are_unknown() -> None:
