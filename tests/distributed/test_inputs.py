@@ -144,6 +144,33 @@ def test_empty_partitions_do_no_harm_but_some_row_there_must_be() -> None:
     with pytest.raises(InputError, match="holds no rows"):
         IncrementalRidgeClassifier().fit(lazy[lazy["a"] > 99], labels[lazy["a"] > 99])
     assert len(model.predict(lazy[lazy["a"] > 99]).compute()) == 0
+    with pytest.raises(InputError, match="holds no rows"):
+        model.score(lazy[lazy["a"] > 99], labels[lazy["a"] > 99])
+
+
+def test_divisions_that_do_not_fit_are_refused_before_anything_is_computed() -> None:
+    lazy = frame().map_partitions(stop, meta=FRAME[:0])
+    labels = dd.from_pandas(pd.Series(Y, index=range(5, 65)), npartitions=3)
+    message = "divided differently: the index of X goes from 0 to 59, that of y from 5 to 64"
+    with pytest.raises(InputError, match=message):
+        IncrementalRidgeClassifier().fit(lazy, labels)
+    model: Any = IncrementalRidgeClassifier().fit(FRAME, Y)
+    with pytest.raises(InputError, match=message):
+        model.score(lazy, labels)
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_what_needs_all_rows_at_once_asks_for_them_in_memory(kind: str) -> None:
+    model: Any = IncrementalRidgeClassifier().fit(X, Y)
+    stopping = {
+        "array": rows().map_blocks(stop, dtype=float, meta=np.empty((0, 0))),
+        "frame": frame().map_partitions(stop, meta=FRAME[:0]),
+    }[kind]
+    with pytest.raises(InputError, match=r"forget takes rows in memory: pass X.compute\(\)"):
+        model.forget(stopping, Y)
+    with pytest.raises(InputError, match=r"look takes rows in memory: pass X.compute\(\)"):
+        model.look(stopping)
+    assert_identical(model, ONE)
 
 
 def block_of(change: Callable[[Any], Any], number: int = 1) -> Any:

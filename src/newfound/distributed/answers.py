@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Counts, Labels, Rows
+from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.common.threads import alone
 from newfound.distributed.collections import Cut, cut_labels, cut_rows, each
@@ -135,6 +136,11 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
     -------
     float
 
+    Raises
+    ------
+    InputError
+        If there are no rows, or labels are none; it names the partition.
+
     Examples
     --------
     >>> import dask.array
@@ -147,6 +153,8 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
     labels = cut_labels(y, rows, X)
     hits = each(partial(_hits, check), Cut(predicted, "i", rows.lengths), labels)
     right, total = added_up(hits, sum, MOST).compute()
+    if not total:
+        raise InputError("X holds no rows, but at least one is needed")
     return float(right / total)
 
 

@@ -276,14 +276,20 @@ def _one_column(y: Any) -> Any:
 
 
 def _as_divided(y: Any, X: Any) -> Any:
-    """Return a Series with the divisions of `X`, where both know theirs: rows go by the index."""
+    """Return a Series with the divisions of `X`, where both know theirs: rows go by the index.
+
+    Raises InputError if the index of one goes further than that of the other.
+    """
     both_known = getattr(y, "known_divisions", False) and getattr(X, "known_divisions", False)
     if not both_known or y.divisions == X.divisions:
         return y
-    try:
-        return y.repartition(divisions=X.divisions)
-    except ValueError as error:
-        raise InputError(f"X and y are divided differently: {error}") from error
+    (first, last), (theirs, end) = (each.divisions[:: each.npartitions] for each in (X, y))
+    if (first, last) != (theirs, end):
+        raise InputError(
+            f"X and y are divided differently: the index of X goes from {first} to {last}, that of "
+            f"y from {theirs} to {end}"
+        )
+    return y.repartition(divisions=X.divisions)
 
 
 def _cut_plain(labels: Labels, lengths: tuple[int, ...]) -> Cut:
