@@ -297,6 +297,19 @@ def test_others_may_ask_while_workers_learn() -> None:
     assert model.n_samples_seen_ == 120
 
 
+def test_others_may_not_teach_other_features_meanwhile() -> None:
+    model: Any = IncrementalRidgeClassifier()
+    renamed = FRAME.rename(columns={"a": "z"})
+
+    def teach(block: Any) -> Any:
+        model.fit(renamed, Y)
+        return block
+
+    with pytest.raises(InputError, match="features of other names"):
+        model.partial_fit(frame().map_partitions(teach, meta=FRAME[:0]), Y)
+    assert_identical(model, IncrementalRidgeClassifier().fit(renamed, Y))
+
+
 def test_saved_models_know_nothing_of_dask(tmp_path: Any) -> None:
     model: Any = IncrementalRidgeClassifierCV().fit(rows(), Y)
     model.save(tmp_path / "m.newfound")

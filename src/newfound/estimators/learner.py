@@ -1114,7 +1114,14 @@ class Learner(Locked):
         """Take in what was learned elsewhere, on top of what is known or in place of it."""
         self._check_at_rest()
         ours = self._continued(theirs.sums.width, whole)
-        names = self._feature_names() if ours.sums.total else names
+        if ours.sums.total:  # others may have taught it meanwhile
+            held = self._feature_names()
+            if held is not None and names is not None and held != names:
+                raise InputError(
+                    "while X was learned this model was taught features of other names; it is as "
+                    "others left it"
+                )
+            names = held
         both = ours.merged(theirs)
         if whole:
             both.reconsider()
