@@ -10,6 +10,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
@@ -133,6 +134,8 @@ def test_classes_can_be_announced() -> None:
     assert model.class_count_.tolist() == [20, 20, 20, 0]
     with pytest.raises(InputError, match="labels are strings"):
         model.partial_fit(rows(), Y, classes=[1])
+    with pytest.raises(InputError, match="the labels in `classes` are numbers, but '.*' is not"):
+        IncrementalRidgeClassifier().partial_fit(rows(), Y, classes=[1])
 
 
 def test_empty_partitions_do_no_harm_but_some_row_there_must_be() -> None:
@@ -209,6 +212,19 @@ BAD = {
     "words": (block_of(lambda part: part.astype("U9")[:, :2]), Y, ValueError, "partition 1: "),
     "objects": (block_of(lambda part: np.full((20, 3), [{}])), Y, TypeError, "partition 1: .*num"),
     "no label": (rows(), labels_with(np.array([None] * 20)), ValueError, "partition 1: .*None"),
+    "NaN for a label": (
+        rows(),
+        labels_with(pd.Series(["cup", None] * 10, dtype="category").to_numpy()),
+        ValueError,
+        "partition 1: Input y contains NaN at position 1; every row needs a label",
+    ),
+    "NA for a label": (
+        rows(),
+        labels_with(np.array(["cup", pd.NA] * 10, dtype=object)),
+        ValueError,
+        "partition 1: Input y contains NA at position 1; every row needs a label",
+    ),
+    "sparse": (block_of(sparse.csr_array), Y, TypeError, "partition 1: .*[Ss]parse data was pas"),
     "half": (rows(), labels_with(np.full(20, 0.5)), ValueError, "partition 1: .*continuous"),
     "another type": (rows(), labels_with(np.arange(20)), ValueError, "partition 1: .*are strings"),
     "few labels": (rows(), labels_with(Y[:19]), ValueError, "partition 1: .*20, 19"),
@@ -217,7 +233,7 @@ BAD = {
     "other cut": (unknown(rows(20)), unknown(da.from_array(Y, chunks=30)), ValueError, "3 parti"),
     "flat": (da.ones(60, chunks=20), Y, ValueError, "two dimensions"),
     "delayed": (dask.delayed(X), Y, ValueError, "Dask array or DataFrame .* Delayed"),
-    "two columns of labels": (rows(), da.ones((60, 2), chunks=20), ValueError, "1d array"),
+    "two columns of labels": (rows(), da.ones((60, 2), chunks=20), ValueError, "1d .*2 dim"),
     "penalty": (rows(), Y, ValueError, "penalty must be"),
 }
 

@@ -13,7 +13,7 @@ from newfound.common.arrays import Counts, Labels, Rows
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.common.threads import alone
-from newfound.distributed.collections import Cut, cut_labels, cut_rows, each
+from newfound.distributed.collections import Cut, cut_labels, cut_rows, each, length
 from newfound.distributed.tree import MOST, added_up
 from newfound.sums.labels import check_same_type
 
@@ -79,7 +79,7 @@ def _answered(
 ) -> NDArray[Any]:
     """Return the answers to a partition; the other threads have partitions of their own."""
     with alone():
-        found: NDArray[Any] = shared(check(block)) if len(block) else nothing
+        found: NDArray[Any] = shared(check(block)) if length(block) else nothing
     return found
 
 
@@ -160,7 +160,7 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
 
 def _hits(check: Callable[[Any, Any], Labels], _: int, predicted: Labels, y: Any) -> Counts:
     """Return how many predictions are right, and how many there are."""
-    if not len(predicted) and not len(y):
+    if not len(predicted) and not length(y):
         return np.zeros(2, dtype=np.int64)
     labels = check(predicted, y)
     check_same_type(predicted, labels)

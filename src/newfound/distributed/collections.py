@@ -217,8 +217,20 @@ def in_partition(number: int) -> Iterator[None]:
         raise InputError(f"partition {number}: {error}") from error
 
 
+def length(block: Any) -> int:
+    """Return the rows of a block, also of a sparse one, which has no `len`.
+
+    Examples
+    --------
+    >>> length(np.ones((2, 3))), length(["mug"])
+    (2, 1)
+    """
+    shape = getattr(block, "shape", None)
+    return int(shape[0]) if shape else len(block)
+
+
 def _length(_: int, block: Any) -> Counts:
-    return np.array([[len(block)]])
+    return np.array([[length(block)]])
 
 
 def _cut_array(X: Any, axes: str) -> Cut:
@@ -272,7 +284,11 @@ def _one_column(y: Any) -> Any:
         return y[:, 0]
     if _is_series(y) or (_is_array(y) and y.ndim == 1):
         return y
-    raise InputError(f"y should be a 1d array of labels, or a Series, got a {type(y).__name__}")
+    shape = f" with {y.ndim} dimensions" if _is_array(y) else ""
+    shape = f" with {len(y.columns)} columns" if _is_frame(y) else shape
+    raise InputError(
+        f"y should be a 1d array of labels, or a Series; it is of type {type(y).__name__}{shape}"
+    )
 
 
 def _as_divided(y: Any, X: Any) -> Any:

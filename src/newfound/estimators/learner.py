@@ -1096,7 +1096,8 @@ class Learner(Locked):
             if classes is not None:
                 announced.announce(as_labels(classes, "classes"))
             known = join_labels(sums.labels, announced.labels)[:1]
-            lesson = Lesson(checks, settings, sums.per_class, known, sums.total)
+            whose = "this model's labels" if sums.n_classes else "the labels in `classes`"
+            lesson = Lesson(checks, settings, sums.per_class, known, sums.total, whose)
         part = learned(X, y if is_collection(y) else self._labels(y, y), lesson)
         announced.merge(part.sums)
         return self._take_in(Engine(announced, settings, part.selector), checks.names, whole)
