@@ -134,7 +134,7 @@ def test_classes_can_be_announced() -> None:
     assert model.class_count_.tolist() == [20, 20, 20, 0]
     with pytest.raises(InputError, match="labels are strings"):
         model.partial_fit(rows(), Y, classes=[1])
-    with pytest.raises(InputError, match="the labels in `classes` are numbers, but '.*' is not"):
+    with pytest.raises(InputError, match="the labels in `classes` are numbers"):
         IncrementalRidgeClassifier().partial_fit(rows(), Y, classes=[1])
 
 
