@@ -243,7 +243,7 @@ def _cut_frame(frame: Any) -> Cut:
         import dask
 
     # Dask reads several files as one where few of their columns are asked for, so that labels would
-    # have fewer partitions than rows from the same files.
+    # have fewer partitions than rows from the same files. Before 2025.12 it cannot be told not to.
     with dask.config.set({"optimization.tune.active": False}):
         blocks = frame.map_partitions(
             _itself, meta=np.empty(0, dtype=object), enforce_metadata=False
