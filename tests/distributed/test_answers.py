@@ -1,6 +1,7 @@
 """Answers to a collection: lazy, a partition at a time, and those of the model that was asked."""
 
 import pickle
+from functools import partial
 from typing import Any
 
 import dask
@@ -12,6 +13,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
+from newfound.distributed.answers import WARNS, lazily
 from tests.streams import blobs
 
 QUESTIONS = [
@@ -127,3 +129,20 @@ def test_threads_may_share_what_answers() -> None:
     with dask.config.set(scheduler="threads", num_workers=4):
         found = model.unknown_proba(lazy).compute()
     np.testing.assert_allclose(found, np.tile(model.unknown_proba(X), 20), rtol=1e-9, atol=1e-12)
+
+
+def last(rows: Any, weights: Any) -> Any:
+    return rows[:, 0] * weights[-1]
+
+
+def test_a_large_graph_of_others_is_still_warned_of() -> None:
+    with dask.config.set({WARNS: "10MB"}):
+        rows = da.ones((4, 3), chunks=2)
+        lazily(partial(last, weights=np.ones(2_000_000)), rows, np.asarray, np.zeros(0))
+        assert dask.config.get(WARNS) < 30_000_000
+        with dask.config.set({WARNS: "1GB"}):
+            lazily(partial(last, weights=np.ones(2_000_000)), rows, np.asarray, np.zeros(0))
+            assert dask.config.get(WARNS) == "1GB"
+    with dask.config.set({WARNS: "1MB"}):
+        lazily(partial(last, weights=np.ones(2)), rows, np.asarray, np.zeros(0))
+        assert dask.config.get(WARNS) == "1MB"

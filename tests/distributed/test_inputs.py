@@ -10,10 +10,11 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
-from newfound.distributed.collections import cut_rows
+from newfound.distributed.collections import cut_rows, is_collection
 from tests.distributed.sameness import assert_identical, assert_same
 
 RNG = np.random.default_rng(0)
@@ -65,6 +66,32 @@ def test_rows_and_labels_of_any_kind_are_taken(lazy_rows: Any, labels: Any) -> N
     assert model.score(lazy_rows, labels) == ONE.score(X, Y)
 
 
+def test_columns_of_the_same_files_go_together_however_many_files_dask_reads_as_one(
+    tmp_path: Any,
+) -> None:
+    names = [f"f{index}" for index in range(30)]
+    table = pd.DataFrame(RNG.normal(size=(60, 30)), columns=names)
+    for folder, part in ("both", table), ("few", table[["f0", "f1"]]):
+        (tmp_path / folder).mkdir()
+        for start in range(0, 60, 10):
+            piece = part.assign(label=Y)[start : start + 10]
+            piece.to_parquet(tmp_path / folder / f"{start:02d}.parquet")
+    lazy, few = dd.read_parquet(tmp_path / "both"), dd.read_parquet(tmp_path / "few")
+    some = names[:12]
+    assert lazy[some].optimize().npartitions != lazy["label"].optimize().npartitions
+    one = IncrementalRidgeClassifier().fit(table[some], Y)
+    for rows, labels in [
+        (lazy[some], lazy["label"]),
+        (lazy[some], lazy[["label"]]),
+        (lazy[some], few["label"]),
+        (lazy[some], Y),
+    ]:
+        model: Any = IncrementalRidgeClassifier().fit(rows, labels)
+        assert_same(model, one)
+        assert model.score(rows, labels) == one.score(table[some], Y)
+        assert model.predict(rows).npartitions == 6
+
+
 def test_rows_in_memory_go_with_lazy_labels() -> None:
     model: Any = IncrementalRidgeClassifier().fit(X, da.from_array(Y, chunks=9))
     assert_identical(model, ONE)
@@ -107,6 +134,8 @@ def test_classes_can_be_announced() -> None:
     assert model.class_count_.tolist() == [20, 20, 20, 0]
     with pytest.raises(InputError, match="labels are strings"):
         model.partial_fit(rows(), Y, classes=[1])
+    with pytest.raises(InputError, match="the labels in `classes` are numbers"):
+        IncrementalRidgeClassifier().partial_fit(rows(), Y, classes=[1])
 
 
 def test_empty_partitions_do_no_harm_but_some_row_there_must_be() -> None:
@@ -118,6 +147,33 @@ def test_empty_partitions_do_no_harm_but_some_row_there_must_be() -> None:
     with pytest.raises(InputError, match="holds no rows"):
         IncrementalRidgeClassifier().fit(lazy[lazy["a"] > 99], labels[lazy["a"] > 99])
     assert len(model.predict(lazy[lazy["a"] > 99]).compute()) == 0
+    with pytest.raises(InputError, match="holds no rows"):
+        model.score(lazy[lazy["a"] > 99], labels[lazy["a"] > 99])
+
+
+def test_divisions_that_do_not_fit_are_refused_before_anything_is_computed() -> None:
+    lazy = frame().map_partitions(stop, meta=FRAME[:0])
+    labels = dd.from_pandas(pd.Series(Y, index=range(5, 65)), npartitions=3)
+    message = "divided differently: the index of X goes from 0 to 59, that of y from 5 to 64"
+    with pytest.raises(InputError, match=message):
+        IncrementalRidgeClassifier().fit(lazy, labels)
+    model: Any = IncrementalRidgeClassifier().fit(FRAME, Y)
+    with pytest.raises(InputError, match=message):
+        model.score(lazy, labels)
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_what_needs_all_rows_at_once_asks_for_them_in_memory(kind: str) -> None:
+    model: Any = IncrementalRidgeClassifier().fit(X, Y)
+    stopping = {
+        "array": rows().map_blocks(stop, dtype=float, meta=np.empty((0, 0))),
+        "frame": frame().map_partitions(stop, meta=FRAME[:0]),
+    }[kind]
+    with pytest.raises(InputError, match=r"forget takes rows in memory: pass X.compute\(\)"):
+        model.forget(stopping, Y)
+    with pytest.raises(InputError, match=r"look takes rows in memory: pass X.compute\(\)"):
+        model.look(stopping)
+    assert_identical(model, ONE)
 
 
 def block_of(change: Callable[[Any], Any], number: int = 1) -> Any:
@@ -156,6 +212,19 @@ BAD = {
     "words": (block_of(lambda part: part.astype("U9")[:, :2]), Y, ValueError, "partition 1: "),
     "objects": (block_of(lambda part: np.full((20, 3), [{}])), Y, TypeError, "partition 1: .*num"),
     "no label": (rows(), labels_with(np.array([None] * 20)), ValueError, "partition 1: .*None"),
+    "NaN for a label": (
+        rows(),
+        labels_with(pd.Series(["cup", None] * 10, dtype="category").to_numpy()),
+        ValueError,
+        "partition 1: Input y contains NaN at position 1; every row needs a label",
+    ),
+    "NA for a label": (
+        rows(),
+        labels_with(np.array(["cup", pd.NA] * 10, dtype=object)),
+        ValueError,
+        "partition 1: Input y contains NA at position 1; every row needs a label",
+    ),
+    "sparse": (block_of(sparse.csr_array), Y, TypeError, "partition 1: .*[Ss]parse data was pas"),
     "half": (rows(), labels_with(np.full(20, 0.5)), ValueError, "partition 1: .*continuous"),
     "another type": (rows(), labels_with(np.arange(20)), ValueError, "partition 1: .*are strings"),
     "few labels": (rows(), labels_with(Y[:19]), ValueError, "partition 1: .*20, 19"),
@@ -164,7 +233,7 @@ BAD = {
     "other cut": (unknown(rows(20)), unknown(da.from_array(Y, chunks=30)), ValueError, "3 parti"),
     "flat": (da.ones(60, chunks=20), Y, ValueError, "two dimensions"),
     "delayed": (dask.delayed(X), Y, ValueError, "Dask array or DataFrame .* Delayed"),
-    "two columns of labels": (rows(), da.ones((60, 2), chunks=20), ValueError, "1d array"),
+    "two columns of labels": (rows(), da.ones((60, 2), chunks=20), ValueError, "1d .*2 dim"),
     "penalty": (rows(), Y, ValueError, "penalty must be"),
 }
 
@@ -244,10 +313,45 @@ def test_others_may_ask_while_workers_learn() -> None:
     assert model.n_samples_seen_ == 120
 
 
+def test_others_may_not_teach_other_features_meanwhile() -> None:
+    model: Any = IncrementalRidgeClassifier()
+    renamed = FRAME.rename(columns={"a": "z"})
+
+    def teach(block: Any) -> Any:
+        model.fit(renamed, Y)
+        return block
+
+    with pytest.raises(InputError, match="features of other names"):
+        model.partial_fit(frame().map_partitions(teach, meta=FRAME[:0]), Y)
+    assert_identical(model, IncrementalRidgeClassifier().fit(renamed, Y))
+
+
 def test_saved_models_know_nothing_of_dask(tmp_path: Any) -> None:
     model: Any = IncrementalRidgeClassifierCV().fit(rows(), Y)
     model.save(tmp_path / "m.newfound")
     assert_identical(newfound.load(tmp_path / "m.newfound"), model)
+
+
+class Wrapped:
+    """Rows with a unit, as other libraries have them: lazy, if what they wrap is."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __dask_graph__(self) -> Any:
+        return self.rows.__dask_graph__() if isinstance(self.rows, da.Array) else None
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.rows, dtype=dtype)
+
+
+def test_what_could_be_lazy_but_is_in_memory_is_taken_as_such() -> None:
+    held: Any = Wrapped(X)
+    assert not is_collection(held)
+    assert is_collection(Wrapped(rows()))
+    assert is_collection(frame())
+    assert is_collection(dask.delayed(X))
+    assert_identical(IncrementalRidgeClassifier().fit(held, Y), ONE)
 
 
 def test_partitions_are_counted_only_where_their_lengths_are_unknown() -> None:

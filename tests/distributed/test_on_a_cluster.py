@@ -1,6 +1,7 @@
 """Workers in processes of their own: rows stay there, and the client gets one sum."""
 
 import os
+from functools import partial
 from typing import Any
 
 import dask
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
-from newfound.distributed import answers
+from newfound.distributed.answers import WARNS, lazily
 from tests.distributed import remote
 from tests.distributed.sameness import assert_same
 
@@ -65,14 +66,21 @@ def test_an_error_comes_back_as_it_was_raised() -> None:
     assert not model.is_taught
 
 
-def test_what_answers_goes_to_the_workers_first_if_it_is_large(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    X, y = remote.in_memory(4)
-    model: Any = IncrementalRidgeClassifierCV().fit(X, y)
-    lazy = da.from_array(X, chunks=(30, -1))
-    small = len(model.unknown_proba(lazy).__dask_graph__().to_dict())
-    monkeypatch.setattr(answers, "LARGE", 100)
-    found = model.unknown_proba(lazy)
-    assert len(found.__dask_graph__().to_dict()) <= small
-    np.testing.assert_allclose(found.compute(), model.unknown_proba(X), rtol=1e-9, atol=1e-12)
+def sum_of(rows: Any, weights: Any) -> Any:
+    return rows @ weights[: rows.shape[1]]
+
+
+def test_large_answers_need_no_worker_that_was_there_when_they_were_asked_for(client: Any) -> None:
+    X, _ = remote.in_memory(4)
+    with dask.config.set({WARNS: "10MB"}):  # and warnings are errors
+        answer, rows = (
+            partial(sum_of, weights=np.ones(2_000_000)),
+            da.from_array(X, chunks=(50, -1)),
+        )
+        found = lazily(answer, rows, np.asarray, np.zeros(0))
+        np.testing.assert_allclose(found.compute(), X.sum(axis=1))
+        client.restart()
+        np.testing.assert_allclose(found.compute(), X.sum(axis=1))
+        for scheduler in "synchronous", "threads", "processes":
+            there = found.compute(scheduler=scheduler)
+            np.testing.assert_allclose(there, X.sum(axis=1), err_msg=scheduler)

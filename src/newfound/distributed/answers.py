@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Counts, Labels, Rows
+from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.common.threads import alone
-from newfound.distributed.collections import Cut, cut_labels, cut_rows, each
+from newfound.distributed.collections import Cut, cut_labels, cut_rows, each, length
 from newfound.distributed.tree import MOST, added_up
 from newfound.sums.labels import check_same_type
 
-# Bytes of what answers beyond which workers are given it before they are asked: Dask warns of
-# graphs of twice that size.
-LARGE = 5 * 2**20
+# The setting that says of which graphs Dask warns as large, and what it usually is, in bytes.
+WARNS, USUAL = "distributed.admin.large-graph-warning-threshold", 10**7
+# Bytes of what answers that are left to that setting.
+LARGE = USUAL // 2
 
 
 def lazily(
@@ -77,22 +79,45 @@ def _answered(
 ) -> NDArray[Any]:
     """Return the answers to a partition; the other threads have partitions of their own."""
     with alone():
-        found: NDArray[Any] = shared(check(block)) if len(block) else nothing
+        found: NDArray[Any] = shared(check(block)) if length(block) else nothing
     return found
 
 
 def _shared(answer: Callable[[Rows], Any]) -> Any:
-    """Return something lazy or remote that is there once for all tasks.
+    """Return something lazy that is there once for all tasks.
 
-    What is large goes to the workers now, to every one of them: none has it alone that might die.
+    It is a task of its own, which has what it needs in the graph: any scheduler can do it, and do
+    it again if a worker is lost.
     """
     with imported_from("dask"):
         import dask
 
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
-    if client is not None and hasattr(client, "scatter") and len(pickle.dumps(answer)) > LARGE:
-        return dask.delayed(client.scatter(answer, broadcast=True, hash=False))
-    return dask.delayed(answer, name=f"newfound-answerer-{uuid4().hex}", traverse=False)
+    _expect(_size(answer))
+    made = dask.delayed(_itself, pure=False, traverse=False)
+    return made(answer, dask_key_name=f"newfound-answerer-{uuid4().hex}")
+
+
+def _itself(answer: Callable[[Rows], Any]) -> Callable[[Rows], Any]:
+    return answer
+
+
+def _size(answer: Callable[[Rows], Any]) -> int:
+    """Return how many bytes travel with a graph; arrays are not copied for that."""
+    import cloudpickle
+
+    apart: list[pickle.PickleBuffer] = []
+    rest = cloudpickle.dumps(answer, protocol=5, buffer_callback=apart.append)
+    return len(rest) + sum(buffer.raw().nbytes for buffer in apart)
+
+
+def _expect(size: int) -> None:
+    """Have Dask not warn of a graph that is large only because so many bytes answer."""
+    import dask.config
+    from dask.utils import parse_bytes
+
+    # Whoever computes a lazy answer sends its graph, so there is no moment of ours to be silent in.
+    if size > LARGE and parse_bytes(dask.config.get(WARNS, USUAL)) < USUAL + size:
+        dask.config.set({WARNS: USUAL + size})
 
 
 def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]) -> float:
@@ -111,6 +136,11 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
     -------
     float
 
+    Raises
+    ------
+    InputError
+        If there are no rows, or labels are none; it names the partition.
+
     Examples
     --------
     >>> import dask.array
@@ -123,12 +153,14 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
     labels = cut_labels(y, rows, X)
     hits = each(partial(_hits, check), Cut(predicted, "i", rows.lengths), labels)
     right, total = added_up(hits, sum, MOST).compute()
+    if not total:
+        raise InputError("X holds no rows, but at least one is needed")
     return float(right / total)
 
 
 def _hits(check: Callable[[Any, Any], Labels], _: int, predicted: Labels, y: Any) -> Counts:
     """Return how many predictions are right, and how many there are."""
-    if not len(predicted) and not len(y):
+    if not len(predicted) and not length(y):
         return np.zeros(2, dtype=np.int64)
     labels = check(predicted, y)
     check_same_type(predicted, labels)

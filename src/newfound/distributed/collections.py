@@ -23,7 +23,12 @@ def is_collection(thing: Any) -> bool:
     >>> is_collection(dask.array.ones(3)), is_collection([1.0])
     (True, False)
     """
-    return hasattr(type(thing), "__dask_graph__")
+    kind = type(thing)
+    if not hasattr(kind, "__dask_graph__"):
+        return False
+    # Others wrap what may be lazy or not, and then have no graph; making one of Dask's own is work.
+    is_own = kind.__module__.partition(".")[0] == "dask"
+    return is_own or thing.__dask_graph__() is not None
 
 
 def in_memory(y: Any) -> Any:
@@ -212,8 +217,20 @@ def in_partition(number: int) -> Iterator[None]:
         raise InputError(f"partition {number}: {error}") from error
 
 
+def length(block: Any) -> int:
+    """Return the rows of a block, also of a sparse one, which has no `len`.
+
+    Examples
+    --------
+    >>> length(np.ones((2, 3))), length(["mug"])
+    (2, 1)
+    """
+    shape = getattr(block, "shape", None)
+    return int(shape[0]) if shape else len(block)
+
+
 def _length(_: int, block: Any) -> Counts:
-    return np.array([[len(block)]])
+    return np.array([[length(block)]])
 
 
 def _cut_array(X: Any, axes: str) -> Cut:
@@ -222,7 +239,15 @@ def _cut_array(X: Any, axes: str) -> Cut:
 
 
 def _cut_frame(frame: Any) -> Cut:
-    blocks = frame.map_partitions(_itself, meta=np.empty(0, dtype=object), enforce_metadata=False)
+    with imported_from("dask"):
+        import dask
+
+    # Dask reads several files as one where few of their columns are asked for, so that labels would
+    # have fewer partitions than rows from the same files. Before 2025.12 it cannot be told not to.
+    with dask.config.set({"optimization.tune.active": False}):
+        blocks = frame.map_partitions(
+            _itself, meta=np.empty(0, dtype=object), enforce_metadata=False
+        )
     return Cut(blocks, "i", None)
 
 
@@ -259,18 +284,28 @@ def _one_column(y: Any) -> Any:
         return y[:, 0]
     if _is_series(y) or (_is_array(y) and y.ndim == 1):
         return y
-    raise InputError(f"y should be a 1d array of labels, or a Series, got a {type(y).__name__}")
+    shape = f" with {y.ndim} dimensions" if _is_array(y) else ""
+    shape = f" with {len(y.columns)} columns" if _is_frame(y) else shape
+    raise InputError(
+        f"y should be a 1d array of labels, or a Series; it is of type {type(y).__name__}{shape}"
+    )
 
 
 def _as_divided(y: Any, X: Any) -> Any:
-    """Return a Series with the divisions of `X`, where both know theirs: rows go by the index."""
+    """Return a Series with the divisions of `X`, where both know theirs: rows go by the index.
+
+    Raises InputError if the index of one goes further than that of the other.
+    """
     both_known = getattr(y, "known_divisions", False) and getattr(X, "known_divisions", False)
     if not both_known or y.divisions == X.divisions:
         return y
-    try:
-        return y.repartition(divisions=X.divisions)
-    except ValueError as error:
-        raise InputError(f"X and y are divided differently: {error}") from error
+    (first, last), (theirs, end) = (each.divisions[:: each.npartitions] for each in (X, y))
+    if (first, last) != (theirs, end):
+        raise InputError(
+            f"X and y are divided differently: the index of X goes from {first} to {last}, that of "
+            f"y from {theirs} to {end}"
+        )
+    return y.repartition(divisions=X.divisions)
 
 
 def _cut_plain(labels: Labels, lengths: tuple[int, ...]) -> Cut:

@@ -9,7 +9,7 @@ import numpy as np
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InputError
 from newfound.common.threads import alone
-from newfound.distributed.collections import cut_labels, cut_rows, each, like_a_row
+from newfound.distributed.collections import cut_labels, cut_rows, each, length, like_a_row
 from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import added_up, fan_in
 from newfound.selection.witnesses import Witnesses
@@ -34,6 +34,7 @@ class Lesson(NamedTuple):
     per_class: bool  # whether sums are held per class
     known: Labels  # a label that is known already, shape (1,), or none
     taught: int  # examples taught before: another part of the stream, and other witnesses
+    whose: str = "this model's labels"  # what `known` is one of
 
     @property
     def cap(self) -> int:
@@ -106,10 +107,10 @@ def part_of(lesson: Lesson, width: int, number: int, X: Any, y: Any) -> Part:
     chooses = isinstance(lesson.settings, SelectionSettings)
     sums = Sums(width, lesson.per_class)
     witnesses = Witnesses(_seed(lesson, number)) if chooses else None
-    if not len(X) and not len(y):
+    if not length(X) and not length(y):
         return Part(sums, witnesses, number)
     labels, rows = lesson.checks.labels(X, y), lesson.checks.rows(X)
-    check_same_type(lesson.known, labels)
+    check_same_type(lesson.known, labels, lesson.whose)
     with alone():  # the other threads of this machine have partitions of their own
         sums.add(rows, *sums.locate(labels))
     if witnesses is not None:

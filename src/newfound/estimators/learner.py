@@ -193,6 +193,7 @@ class Learner(Locked):
         Parameters
         ----------
         X : array-like of shape (m, d)
+            Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
 
@@ -227,6 +228,7 @@ class Learner(Locked):
         Parameters
         ----------
         X : array-like of shape (m, d)
+            In memory: not a Dask collection.
         y : array-like of shape (m,)
             The labels they were taught with.
 
@@ -253,6 +255,7 @@ class Learner(Locked):
         >>> model.forget([[0.9]], ["mug"]).class_count_
         array([1, 1])
         """
+        _check_in_memory(X, "forget")
         warn_of_rounding(self._forget(X, y), stacklevel=2)
         return self
 
@@ -603,6 +606,7 @@ class Learner(Locked):
         Parameters
         ----------
         X : array-like of shape (m, d)
+            In memory: not a Dask collection.
 
         Returns
         -------
@@ -621,6 +625,7 @@ class Learner(Locked):
         >>> looked.labels, looked.probabilities, looked.unknown
         (array(['cup', 'mug'], dtype='<U3'), array([[0.5, 0.5]]), array([0.]))
         """
+        _check_in_memory(X, "look")
         return self._answered(X, "look", look=True)
 
     @property
@@ -1091,7 +1096,8 @@ class Learner(Locked):
             if classes is not None:
                 announced.announce(as_labels(classes, "classes"))
             known = join_labels(sums.labels, announced.labels)[:1]
-            lesson = Lesson(checks, settings, sums.per_class, known, sums.total)
+            whose = "this model's labels" if sums.n_classes else "the labels in `classes`"
+            lesson = Lesson(checks, settings, sums.per_class, known, sums.total, whose)
         part = learned(X, y if is_collection(y) else self._labels(y, y), lesson)
         announced.merge(part.sums)
         return self._take_in(Engine(announced, settings, part.selector), checks.names, whole)
@@ -1109,7 +1115,14 @@ class Learner(Locked):
         """Take in what was learned elsewhere, on top of what is known or in place of it."""
         self._check_at_rest()
         ours = self._continued(theirs.sums.width, whole)
-        names = self._feature_names() if ours.sums.total else names
+        if ours.sums.total:  # others may have taught it meanwhile
+            held = self._feature_names()
+            if held is not None and names is not None and held != names:
+                raise InputError(
+                    "while X was learned this model was taught features of other names; it is as "
+                    "others left it"
+                )
+            names = held
         both = ours.merged(theirs)
         if whole:
             both.reconsider()
@@ -1257,6 +1270,12 @@ class Learner(Locked):
         if names is not None and others is not None and names != others:
             raise InputError("cannot merge: the two models were taught features of different names")
         return names if names is not None else others
+
+
+def _check_in_memory(X: Any, method: str) -> None:
+    """Raise InputError for a Dask collection, whose rows would all be brought here."""
+    if is_collection(X):
+        raise InputError(f"{method} takes rows in memory: pass X.compute()")
 
 
 def _where(device: Device | None) -> str:

@@ -48,8 +48,8 @@ def as_labels(y: Any, name: str = "y") -> Labels:
     return labels
 
 
-def check_same_type(known: Labels, new: Labels) -> None:
-    """Raise ValueError if strings, booleans and numbers would be mixed.
+def check_same_type(known: Labels, new: Labels, whose: str = "this model's labels") -> None:
+    """Raise ValueError if strings, booleans and numbers would be mixed; `whose` are known.
 
     >>> check_same_type(np.array([1, 2]), np.array(["mug"]))
     Traceback (most recent call last):
@@ -57,7 +57,7 @@ def check_same_type(known: Labels, new: Labels) -> None:
     """
     if len(known) and len(new) and _FAMILIES[known.dtype.kind] != _FAMILIES[new.dtype.kind]:
         raise InputError(
-            f"this model's labels are {_FAMILIES[known.dtype.kind]}, "
+            f"{whose} are {_FAMILIES[known.dtype.kind]}, "
             f"but {new.tolist()[0]!r} is not one of these"
         )
 
@@ -122,15 +122,23 @@ def _from_objects(values: list[Any], name: str) -> Labels:
 def _check_kinds(values: list[Any], name: str) -> None:
     """Raise ValueError if one of the values is of no kind that labels may have."""
     for index, value in enumerate(values):
-        if value is None:
+        missing = _missing(value)
+        if missing:
             raise InputError(
-                f"Input {name} contains None at position {index}; every row needs a label"
+                f"Input {name} contains {missing} at position {index}; every row needs a label"
             )
         if not isinstance(value, str | bool | np.bool_ | int | float | np.integer | np.floating):
             raise InputError(
                 f"Unknown label type: {type(value).__name__} at position {index} of {name}. "
                 "Labels are strings, booleans or whole numbers."
             )
+
+
+def _missing(value: Any) -> str:
+    """Return what stands for a label that is missing, or nothing if this is none."""
+    if value is None or type(value).__name__ == "NAType":  # pandas', which is not imported here
+        return "None" if value is None else "NA"
+    return "NaN" if isinstance(value, float | np.floating) and value != value else ""
 
 
 def _check_lengths(lengths: Iterable[int], name: str) -> int:
