@@ -1,10 +1,14 @@
 """Lessons on a real cluster of processes: the same model as on one machine, whoever dies."""
 
+import contextlib
 import itertools
 import os
 import pickle
 import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 import zipfile
@@ -27,6 +31,7 @@ from tests.recognition.watched import DIE, WAIT, Watched, waiting, write_plain
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parent.parent.parent
 THINGS = ("cup", "jug", "mug", "pot")
 
 
@@ -220,6 +225,66 @@ def test_all_workers_may_be_killed_between_looking_and_adding_up(
     assert taught_there(client, there, photos).taught == 200
     assert len(set(killed)) >= 4
     assert_same(there, taught_here(photos))
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """A scheduler and two workers whom nobody starts again, each a process of its own."""
+    monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 60.0)
+    script = "from distributed.cli.{0} import main; main()"
+    with contextlib.ExitStack() as stack, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        address = f"tcp://127.0.0.1:{port}"
+
+        def start(kind: str, *words: str) -> Any:
+            command = [sys.executable, "-c", script.format(f"dask_{kind}"), *words]
+            process = subprocess.Popen(
+                [*command, "--no-dashboard"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", str(port))
+        some = [start("worker", address, "--no-nanny", "--nthreads", "1") for _ in range(2)]
+        yield [address, scheduler, *some]
+
+
+@pytest.mark.parametrize("who", ["workers", "scheduler"])
+def test_who_dies_for_good_ends_the_lesson_and_what_was_learned_is_kept(
+    photos: Path, workers: list[Any], monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    monkeypatch.setattr(course, "LOOK_UP", 0.2)
+    monkeypatch.setattr(course, "ALONE", 1.0)
+    address, scheduler, *some = workers
+    result, dead = course.Course._result, list[Any]()  # noqa: SLF001 - where the moment is
+
+    def kill_first(self: Any, future: Any, names: list[str]) -> Any:
+        if not dead and self.lesson.taught:
+            self._wait([future], names)
+            dead.extend(some if who == "workers" else [scheduler])
+            for process in dead:
+                process.kill()
+                process.wait()
+        return result(self, future, names)
+
+    monkeypatch.setattr(course.Course, "_result", kill_first)
+    said = "has had no workers for 1 s" if who == "workers" else "the cluster is gone"
+    there = Recogniser(extractor="pixels:size=8")
+    lesson = Lesson(there)
+    with (
+        pytest.raises(ClusterError, match=f"{said}.*what was learned is kept"),
+        connected(address) as client,
+    ):
+        for _ in course.teach(lesson, sources.find([photos]), client):
+            pass
+    assert dead
+    assert sum(there.counts.values()) == len(there.taught) == lesson.taught > 0
 
 
 def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
