@@ -2,9 +2,10 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
 from newfound.common.errors import ClusterError
 from newfound.common.extras import imported_from
@@ -36,7 +37,7 @@ def connected(where: str) -> Iterator[Any]:
     Raises
     ------
     ClusterError
-        If nobody is there, or workers have another newfound or Python.
+        If it is no address, nobody is there, or workers have another newfound or Python.
     ModuleNotFoundError
         If the extra `dask` is not installed.
     """
@@ -49,19 +50,48 @@ def connected(where: str) -> Iterator[Any]:
         quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
         stack.enter_context(dask.config.set(quiet))
         address: Any = where
-        if where == LOCAL:
+        if where.lower() == LOCAL:
             address = stack.enter_context(_local_cluster())
+        else:
+            _check_address(where)
         try:
             connect: Any = distributed.Client
             client = connect(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
+            stack.callback(_close, client)
+            _check_workers(client, where)
+        except (OSError, ImportError) as error:
             raise ClusterError(
                 f"no cluster answers at {where}: is a scheduler running there, and is that its "
                 "address?"
             ) from error
-        stack.enter_context(client)
-        _check_workers(client, where)
         yield client
+
+
+def _check_address(where: str) -> None:
+    """Raise ClusterError unless this is how Dask writes an address.
+
+    A client that meets another one is never closed, and complains of it when the process ends.
+    """
+    from distributed.comm.registry import backends
+
+    try:
+        parts = urlsplit(where)
+        is_whole = bool(parts.hostname and parts.port)
+    except ValueError:  # no port is like that
+        is_whole = False
+    scheme = where.partition("://")[0]
+    # Clusters within this process have neither host nor port.
+    if scheme not in backends or not (is_whole or scheme == "inproc"):
+        raise ClusterError(
+            f"{where!r} is no address of a cluster: give that of its scheduler, such as "
+            f'tcp://10.0.0.1:8786, or "{LOCAL}"'
+        )
+
+
+def _close(client: Any) -> None:
+    """Let go of a cluster. If it does not answer, what went wrong before is what counts."""
+    with suppress(OSError):
+        client.close()
 
 
 @contextmanager
