@@ -446,7 +446,7 @@ def test_an_address_at_which_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "where",
     ["", "nonsense", "locals", "127.0.0.1", "127.0.0.1:9", "tcp://", "tcp://127.0.0.1", "tcp://:9"]
-    + ["tcp://127.0.0.1:99999", "tcp://[::1:9", "http://127.0.0.1:9"],
+    + ["tcp://127.0.0.1:99999", "tcp://[::1:9", "http://127.0.0.1:9", "inproc://x"],
 )
 def test_what_is_no_address_is_told_before_anybody_is_asked(
     where: str, monkeypatch: pytest.MonkeyPatch
