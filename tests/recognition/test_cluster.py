@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import distributed
 from newfound import InputError, Recogniser
 from newfound.common.errors import ClusterError
 from newfound.features import Pixels
@@ -107,6 +108,13 @@ def test_while_sums_are_rows_the_file_is_the_same_to_the_last_byte(
     there.save(tmp_path / "there")
     taught_here(photos, size=12).save(tmp_path / "here")
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
+def test_what_comes_slowly_is_waited_for(
+    photos: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course, "LOOK_UP", 1e-4)  # beside which all is slow
+    assert taught_there(client, Recogniser(extractor="pixels:size=8"), photos).taught == 200
 
 
 def test_a_recogniser_teaches_on_a_cluster(photos: Path, client: Any) -> None:
@@ -230,7 +238,8 @@ def test_all_workers_may_be_killed_between_looking_and_adding_up(
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """A scheduler and two workers whom nobody starts again, each a process of its own."""
-    monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 60.0)
+    monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 3.0)
+    connect: Any = distributed.Client
     script = "from distributed.cli.{0} import main; main()"
     with contextlib.ExitStack() as stack, socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -252,28 +261,35 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
         scheduler = start("scheduler", "--host", "127.0.0.1", "--port", str(port))
         some = [start("worker", address, "--no-nanny", "--nthreads", "1") for _ in range(2)]
+        with connect(address, timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
         yield [address, scheduler, *some]
 
 
-@pytest.mark.parametrize("who", ["workers", "scheduler"])
+@pytest.mark.parametrize(
+    ("who", "moment"),
+    [("workers", "_result")]
+    + [("scheduler", moment) for moment in ("_result", "_most_ahead", "_submit", "_alone")],
+)
 def test_who_dies_for_good_ends_the_lesson_and_what_was_learned_is_kept(
-    photos: Path, workers: list[Any], monkeypatch: pytest.MonkeyPatch, who: str
+    photos: Path, workers: list[Any], monkeypatch: pytest.MonkeyPatch, who: str, moment: str
 ) -> None:
-    monkeypatch.setattr(course, "LOOK_UP", 0.2)
+    monkeypatch.setattr(course, "LOOK_UP", 0.0001 if moment == "_alone" else 0.2)
     monkeypatch.setattr(course, "ALONE", 1.0)
     address, scheduler, *some = workers
-    result, dead = course.Course._result, list[Any]()  # noqa: SLF001 - where the moment is
+    method, dead = getattr(course.Course, moment), list[Any]()
 
-    def kill_first(self: Any, future: Any, names: list[str]) -> Any:
+    def kill_first(self: Any, *given: Any, **options: Any) -> Any:
         if not dead and self.lesson.taught:
-            self._wait([future], names)
+            if moment == "_result":  # what is asked for has been made, and is where it was made
+                self._wait([given[0]], [])
             dead.extend(some if who == "workers" else [scheduler])
             for process in dead:
                 process.kill()
                 process.wait()
-        return result(self, future, names)
+        return method(self, *given, **options)
 
-    monkeypatch.setattr(course.Course, "_result", kill_first)
+    monkeypatch.setattr(course.Course, moment, kill_first)
     said = "has had no workers for 1 s" if who == "workers" else "the cluster is gone"
     there = Recogniser(extractor="pixels:size=8")
     lesson = Lesson(there)
@@ -445,8 +461,10 @@ def test_an_address_at_which_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["", "nonsense", "locals", "127.0.0.1", "127.0.0.1:9", "tcp://", "tcp://127.0.0.1", "tcp://:9"]
-    + ["tcp://127.0.0.1:99999", "tcp://[::1:9", "http://127.0.0.1:9", "inproc://x"],
+    [
+        *("", "nonsense", "locals", "127.0.0.1", "127.0.0.1:9", "http://127.0.0.1:9", "inproc://x"),
+        *("tcp://", "tcp://127.0.0.1", "tcp://:9", "tcp://127.0.0.1:99999", "tcp://[::1:9"),
+    ],
 )
 def test_what_is_no_address_is_told_before_anybody_is_asked(
     where: str, monkeypatch: pytest.MonkeyPatch

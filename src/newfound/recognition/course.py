@@ -4,11 +4,12 @@ Chunks and groups of chunks are cut from the list of images, chosen and merged i
 worker was faster, or was lost, decides nothing.
 """
 
+import asyncio
 import pickle
 import secrets
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent import futures
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -236,35 +237,35 @@ class Course:
         """Return what a worker makes of images of these names, once it is there.
 
         Results stay with workers until they are asked for. If those that had this one died, it is
-        made again, and waited for again.
+        made again.
         """
-        alone, patience = 0.0, LOOK_UP
-        while True:
-            self._wait([future], names)
-            with self._naming(names):
-                try:
-                    return future.result(timeout=patience)
-                except TimeoutError:
-                    alone = self._alone(alone, patience)
-            # What is large and comes slowly is asked for anew, and given more time.
-            patience = LOOK_UP if alone else 2 * patience
+        alone = 0.0
+        with self._naming(names):
+            # Asked for once, and looked after: a client whose gathering is broken off, as
+            # `future.result(timeout=...)` does, never gathers that again.
+            coming = asyncio.run_coroutine_threadsafe(
+                self.client.gather(future, asynchronous=True), self.client.loop.asyncio_loop
+            )
+            while not futures.wait([coming], timeout=LOOK_UP).done:
+                alone = self._alone(alone)
+            return coming.result()
 
-    def _wait(self, futures: list[Future], names: list[str]) -> None:
+    def _wait(self, either: list[Future], names: list[str]) -> None:
         """Wait until one of these is done, but not for ever if there is nobody to do it."""
         import distributed
 
         wait: Any = distributed.wait
         alone = 0.0
-        while not any(future.done() for future in futures):
+        while not any(future.done() for future in either):
             with self._naming(names), self.client.as_current():
                 try:
-                    wait(futures, timeout=LOOK_UP, return_when="FIRST_COMPLETED")
+                    wait(either, timeout=LOOK_UP, return_when="FIRST_COMPLETED")
                 except TimeoutError:
-                    alone = self._alone(alone, LOOK_UP)
+                    alone = self._alone(alone)
 
-    def _alone(self, before: float, waited: float) -> float:
-        """Return for how long there were no workers; raise ClusterError if that is too long."""
-        alone = 0.0 if self.client.nthreads() else before + waited
+    def _alone(self, before: float) -> float:
+        """Return for how long there are no workers by now; raise ClusterError if too long."""
+        alone = 0.0 if self.client.nthreads() else before + LOOK_UP
         if alone > ALONE:
             raise ClusterError(
                 f"the cluster has had no workers for {ALONE:.0f} s; what was learned is kept, "
@@ -282,7 +283,7 @@ class Course:
         from distributed.scheduler import KilledWorker
 
         # A connection that is closed, or times out, is an OSError.
-        gone = CancelledError, ClosedClientError, OSError
+        gone = futures.CancelledError, ClosedClientError, OSError
         try:
             yield
         except KilledWorker as error:
