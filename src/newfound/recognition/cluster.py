@@ -146,6 +146,9 @@ def _ctrl_c_kept_from_children() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows, where `dask_setup` has to do
         yield
         return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # a thread that starts it has its Ctrl-C back afterwards
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with uninterrupted():  # threads that were there already may be sent it
