@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +141,44 @@ def test_a_lesson_that_is_broken_off_goes_on_where_it_was(world: Path, how: sign
     sums, others = one.model.to_state().sums, other.model.to_state().sums
     np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-12)
     np.testing.assert_allclose(sums.cross, others.cross, rtol=1e-12)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sees in /proc that processes were started")
+def test_ctrl_c_while_a_cluster_starts_is_one_sentence(world: Path) -> None:
+    (world / "program.py").write_text(PROGRAM)
+    words = ["teach", "m", "photos", *PIXELS, "--cluster", "local"]
+    process: Any = subprocess.Popen(
+        [sys.executable, "program.py", world, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    children = Path(f"/proc/{process.pid}/task")
+    while not any(b"spawn_main" in words for words in _command_lines(children)):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    assert err == "Interrupted after 0 images; run it again to go on.\n"
+    assert not Path("m").exists()
+
+
+def _command_lines(tasks: Path) -> Iterator[bytes]:
+    """Yield the command lines of what the threads of a process started."""
+    for each in tasks.glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in each.read_text().split():
+                yield Path(f"/proc/{child}/cmdline").read_bytes()
+
+
+def test_of_a_local_cluster_no_files_remain(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (world / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(world / "temporary"))
+    done = newfound("teach", "m", "photos", *PIXELS, "--cluster", "LOCAL")
+    assert done.code == 0, done.err
+    assert list((world / "temporary").iterdir()) == []
 
 
 def test_processes_of_a_local_cluster_end_with_it(world: Path) -> None:

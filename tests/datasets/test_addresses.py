@@ -26,10 +26,30 @@ def memory() -> Iterator[Any]:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("s3://b/a", True), ("simplecache::s3://b", True), ("C:/a", False), ("a/b:c", False)],
+    [
+        ("s3://b/a", True),
+        ("simplecache::s3://b", True),
+        ("zip://a::simplecache::s3://b", True),
+        ("C:/a", False),
+        ("a/b:c", False),
+        ("cats::dogs", False),
+        ("cats::", False),
+        ("cats::dogs/a::b", False),
+    ],
 )
 def test_addresses_are_told_from_paths(text: str, expected: bool) -> None:
     assert is_address(text) == expected
+
+
+def test_two_colons_in_the_name_of_a_folder_are_no_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_pictures(tmp_path / "cats::dogs", 0, range(3))
+    assert Recogniser(extractor="pixels:size=4").teach("cats::dogs").taught == 3
+    done = newfound("teach", "m", "cats::mice", "--extractor", "pixels:size=4")
+    assert done.code == 2
+    assert "cats::mice" in done.err
 
 
 def test_a_folder_at_an_address_is_what_it_is_on_a_disk(tmp_path: Path, memory: Any) -> None:
@@ -79,6 +99,16 @@ def test_a_file_that_is_too_large_is_not_read_whole(
     memory.pipe("/a.png", b"0" * 11)
     with pytest.raises(UnreadableImageError, match="a file of more than"):
         read_address("memory://a.png")
+
+
+def test_what_no_address_can_name_is_passed_over(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("mug/x::y.png", b"")
+        archive.writestr("mug/z.png", b"")
+    ignored = Counter[str]()
+    (found,) = images_at(f"zip://::file://{tmp_path}/a.zip", ignored)
+    assert found.address == f"zip://mug/z.png::file://{tmp_path}/a.zip"
+    assert ignored == {"named with ::": 1}
 
 
 def test_an_address_of_a_file_is_a_path(tmp_path: Path) -> None:

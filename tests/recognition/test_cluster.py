@@ -1,10 +1,14 @@
 """Lessons on a real cluster of processes: the same model as on one machine, whoever dies."""
 
+import contextlib
 import itertools
 import os
 import pickle
 import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 import zipfile
@@ -16,6 +20,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import distributed
 from newfound import InputError, Recogniser
 from newfound.common.errors import ClusterError
 from newfound.features import Pixels
@@ -27,6 +32,7 @@ from tests.recognition.watched import DIE, WAIT, Watched, waiting, write_plain
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parent.parent.parent
 THINGS = ("cup", "jug", "mug", "pot")
 
 
@@ -102,6 +108,13 @@ def test_while_sums_are_rows_the_file_is_the_same_to_the_last_byte(
     there.save(tmp_path / "there")
     taught_here(photos, size=12).save(tmp_path / "here")
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+
+
+def test_what_comes_slowly_is_waited_for(
+    photos: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(course, "LOOK_UP", 1e-4)  # beside which all is slow
+    assert taught_there(client, Recogniser(extractor="pixels:size=8"), photos).taught == 200
 
 
 def test_a_recogniser_teaches_on_a_cluster(photos: Path, client: Any) -> None:
@@ -220,6 +233,74 @@ def test_all_workers_may_be_killed_between_looking_and_adding_up(
     assert taught_there(client, there, photos).taught == 200
     assert len(set(killed)) >= 4
     assert_same(there, taught_here(photos))
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """A scheduler and two workers whom nobody starts again, each a process of its own."""
+    monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 3.0)
+    connect: Any = distributed.Client
+    script = "from distributed.cli.{0} import main; main()"
+    with contextlib.ExitStack() as stack, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        address = f"tcp://127.0.0.1:{port}"
+
+        def start(kind: str, *words: str) -> Any:
+            command = [sys.executable, "-c", script.format(f"dask_{kind}"), *words]
+            process = subprocess.Popen(
+                [*command, "--no-dashboard"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", str(port))
+        some = [start("worker", address, "--no-nanny", "--nthreads", "1") for _ in range(2)]
+        with connect(address, timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield [address, scheduler, *some]
+
+
+@pytest.mark.parametrize(
+    ("who", "moment"),
+    [("workers", "_result")]
+    + [("scheduler", moment) for moment in ("_result", "_most_ahead", "_submit", "_alone")],
+)
+def test_who_dies_for_good_ends_the_lesson_and_what_was_learned_is_kept(
+    photos: Path, workers: list[Any], monkeypatch: pytest.MonkeyPatch, who: str, moment: str
+) -> None:
+    monkeypatch.setattr(course, "LOOK_UP", 0.0001 if moment == "_alone" else 0.2)
+    monkeypatch.setattr(course, "ALONE", 1.0)
+    address, scheduler, *some = workers
+    method, dead = getattr(course.Course, moment), list[Any]()
+
+    def kill_first(self: Any, *given: Any, **options: Any) -> Any:
+        if not dead and self.lesson.taught:
+            if moment == "_result":  # what is asked for has been made, and is where it was made
+                self._wait([given[0]], [])
+            dead.extend(some if who == "workers" else [scheduler])
+            for process in dead:
+                process.kill()
+                process.wait()
+        return method(self, *given, **options)
+
+    monkeypatch.setattr(course.Course, moment, kill_first)
+    said = "has had no workers for 1 s" if who == "workers" else "the cluster is gone"
+    there = Recogniser(extractor="pixels:size=8")
+    lesson = Lesson(there)
+    with (
+        pytest.raises(ClusterError, match=f"{said}.*what was learned is kept"),
+        connected(address) as client,
+    ):
+        for _ in course.teach(lesson, sources.find([photos]), client):
+            pass
+    assert dead
+    assert sum(there.counts.values()) == len(there.taught) == lesson.taught > 0
 
 
 def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
@@ -369,13 +450,27 @@ def test_a_worker_without_what_it_needs_is_named(
     assert not there.is_taught
 
 
-@pytest.mark.parametrize("where", ["tcp://127.0.0.1:9", "nonsense", "tcp://"])
-def test_an_address_at_which_nobody_is(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_at_which_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newfound.recognition.cluster.PATIENCE", 0.5)
     with (
-        pytest.raises(ClusterError, match=f"no cluster answers at {where}"),
-        connected(where),
+        pytest.raises(ClusterError, match=r"no cluster answers at tcp://127\.0\.0\.1:9"),
+        connected("tcp://127.0.0.1:9"),
     ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("", "nonsense", "locals", "127.0.0.1", "127.0.0.1:9", "http://127.0.0.1:9", "inproc://x"),
+        *("tcp://", "tcp://127.0.0.1", "tcp://:9", "tcp://127.0.0.1:99999", "tcp://[::1:9"),
+    ],
+)
+def test_what_is_no_address_is_told_before_anybody_is_asked(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distributed.Client", None)
+    with pytest.raises(ClusterError, match="is no address of a cluster"), connected(where):
         pass
 
 

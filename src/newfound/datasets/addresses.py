@@ -14,8 +14,8 @@ from newfound.common.extras import imported_from
 from newfound.common.limits import LARGEST_FILE
 from newfound.datasets.folder import SUFFIXES
 
-# Two letters at least: one is a drive.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
+# Two letters at least: one is a drive. Caches and the like may come before: "simplecache::s3://…".
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 class Found(NamedTuple):
@@ -95,6 +95,8 @@ def images_at(address: str, ignored: Counter[str]) -> Iterator[Found]:
             ignored["hidden"] += 1
         elif info["type"] != "file" or PurePosixPath(inside).suffix.lower() not in SUFFIXES:
             ignored["not images"] += 1
+        elif "::" in inside:  # what is written so cannot be read: "::" parts addresses
+            ignored["named with ::"] += 1
         else:
             found.append((parts, f"{folder}{inside}{chain}"))
     is_web = head.startswith("http")

@@ -55,8 +55,8 @@ CHOOSING = SelectionSettings(
 )
 # Rows of a question beyond which it is answered with a copy of the weights, while others learn.
 FEW_ROWS = 16
-# Rows that `apart` takes at a time, as a lesson does: classes arrive in the same order.
-APART = 16
+# Rows that lessons and `apart` take at a time: classes arrive in the same order with both.
+BLOCK = 16
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
@@ -409,8 +409,8 @@ class Learner(Locked):
         array([1, 2])
         """
         part, rows, labels = self.blank(), as_rows(X), as_labels(y)
-        for start in range(0, len(rows), APART):  # sums of few rows are made without rounding
-            part.store(rows[start : start + APART], labels[start : start + APART])
+        for start in range(0, len(rows), BLOCK):  # sums of few rows are made without rounding
+            part.store(rows[start : start + BLOCK], labels[start : start + BLOCK])
         settings = part.settings
         selector = part._engine.selector  # noqa: SLF001  (it is a learner, too)
         if selector is not None and isinstance(settings, SelectionSettings):

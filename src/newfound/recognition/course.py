@@ -4,11 +4,12 @@ Chunks and groups of chunks are cut from the list of images, chosen and merged i
 worker was faster, or was lost, decides nothing.
 """
 
+import asyncio
 import pickle
 import secrets
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent import futures
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,7 +147,8 @@ class Course:
 
     def _most_ahead(self) -> int:
         """Return how many groups workers may look at: two chunks for each thread, and no more."""
-        threads: int = sum(self.client.nthreads().values())
+        with self._naming():
+            threads: int = sum(self.client.nthreads().values())
         return 2 + 2 * threads // GROUP
 
     def _look(self, images: list[Image]) -> Looking:
@@ -232,34 +234,56 @@ class Course:
             del self.names[each.key]
 
     def _result(self, future: Future, names: list[str]) -> Any:
-        """Return what a worker makes of images of these names, once it is there."""
-        self._wait([future], names)
-        with self._naming(names):
-            return future.result()
+        """Return what a worker makes of images of these names, once it is there.
 
-    def _wait(self, futures: list[Future], names: list[str]) -> None:
+        Results stay with workers until they are asked for. If those that had this one died, it is
+        made again.
+        """
+        alone = 0.0
+        with self._naming(names):
+            # Asked for once, and looked after: a client whose gathering is broken off, as
+            # `future.result(timeout=...)` does, never gathers that again.
+            coming = asyncio.run_coroutine_threadsafe(
+                self.client.gather(future, asynchronous=True), self.client.loop.asyncio_loop
+            )
+            while not futures.wait([coming], timeout=LOOK_UP).done:
+                alone = self._alone(alone)
+            return coming.result()
+
+    def _wait(self, either: list[Future], names: list[str]) -> None:
         """Wait until one of these is done, but not for ever if there is nobody to do it."""
         import distributed
 
         wait: Any = distributed.wait
         alone = 0.0
-        while not any(future.done() for future in futures):
+        while not any(future.done() for future in either):
             with self._naming(names), self.client.as_current():
                 try:
-                    wait(futures, timeout=LOOK_UP, return_when="FIRST_COMPLETED")
+                    wait(either, timeout=LOOK_UP, return_when="FIRST_COMPLETED")
                 except TimeoutError:
-                    alone = 0.0 if self.client.nthreads() else alone + LOOK_UP
-            if alone > ALONE:
-                raise ClusterError(
-                    f"the cluster has had no workers for {ALONE:.0f} s; what was learned is kept, "
-                    "and can be gone on with"
-                )
+                    alone = self._alone(alone)
+
+    def _alone(self, before: float) -> float:
+        """Return for how long there are no workers by now; raise ClusterError if too long."""
+        alone = 0.0 if self.client.nthreads() else before + LOOK_UP
+        if alone > ALONE:
+            raise ClusterError(
+                f"the cluster has had no workers for {ALONE:.0f} s; what was learned is kept, "
+                "and can be gone on with"
+            )
+        return alone
 
     @contextmanager
-    def _naming(self, names: list[str]) -> Iterator[None]:
-        """Say in words what goes wrong with a cluster, and with which images."""
+    def _naming(self, names: Sequence[str] = ()) -> Iterator[None]:
+        """Say in words what goes wrong with a cluster, and with which images.
+
+        It stands around what is asked of the client alone: other files have errors of their own.
+        """
+        from distributed.client import ClosedClientError
         from distributed.scheduler import KilledWorker
 
+        # A connection that is closed, or times out, is an OSError.
+        gone = futures.CancelledError, ClosedClientError, OSError
         try:
             yield
         except KilledWorker as error:
@@ -269,7 +293,7 @@ class Course:
                 "files; what was learned before is kept, and without those that are to blame it "
                 f"can be gone on with:\n{lost}"
             ) from error
-        except CancelledError as error:
+        except gone as error:
             raise ClusterError(
                 "the cluster is gone; what was learned is kept, and can be gone on with"
             ) from error
@@ -280,7 +304,8 @@ class Course:
         self.tasks += 1
         key = f"newfound-{function.__name__.strip('_')}-{self.run_id}-{self.tasks}"
         # What adds up goes before what looks further ahead.
-        return self.client.submit(function, *given, key=key, pure=False, priority=int(first))
+        with self._naming():
+            return self.client.submit(function, *given, key=key, pure=False, priority=int(first))
 
 
 def _itself(thing: Any) -> Any:

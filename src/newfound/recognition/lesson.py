@@ -5,14 +5,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newfound.common.interrupts import uninterrupted
+from newfound.estimators.learner import BLOCK
 from newfound.recognition.sources import Example, Problem, Sources, stack
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
 
-# Images learned at once. Only whole blocks are, so that a run that was broken off and run again
-# learns the same blocks as one that was not.
-BLOCK = 16
 # Saving may take so large a part of the time.
 SAVING_SHARE = 0.1
 
@@ -93,6 +91,8 @@ class Lesson:
             self.known += 1
             return
         self.waiting.append((example, label))
+        # Only whole blocks are learned, so that a run that was broken off and run again learns the
+        # same ones as a run that was not.
         if len(self.waiting) == BLOCK:
             self.learn()
             self._save_if_due()

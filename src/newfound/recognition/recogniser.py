@@ -306,7 +306,8 @@ class Recogniser:
         cluster : str, optional
             The address of a Dask scheduler, or "local" for a process on each core of this machine:
             workers read files, turn them into vectors and sum these. Nobody else may teach this
-            recogniser meanwhile.
+            recogniser meanwhile. Processes of "local" import the script that starts them, which
+            therefore has to call this under ``if __name__ == "__main__":``.
 
         Returns
         -------

@@ -98,9 +98,12 @@ def teach(
             console.info(f"{model} exists already and is not lean; --lean is for new models.")
         use_extractor(recogniser, extractor, found)
         lesson = Lesson(recogniser, again, change.save, save_every)
-        with _steps(lesson, found, cluster) as steps:
-            bar = console.progress(steps, len(found), "teaching")
-            code = _teach(lesson, bar, change, console)
+        try:
+            with _steps(lesson, found, cluster) as steps:
+                bar = console.progress(steps, len(found), "teaching")
+                code = _teach(lesson, bar, change, console)
+        except KeyboardInterrupt:  # while a cluster starts, or ends
+            code = _interrupted(lesson, console)
     raise typer.Exit(code)
 
 
@@ -136,10 +139,7 @@ def _teach(lesson: "Lesson", steps: Iterator[None], change: Change, console: Con
         advice = "fewer features take less, and so does a new model with --lean"
         raise MemoryError(f"{error or 'too much to hold'}; {advice}") from error
     except KeyboardInterrupt:
-        lesson.save()
-        advice = "" if lesson.again else "; run it again to go on"
-        console.error(f"Interrupted after {plural(lesson.taught, 'image')}{advice}.")
-        return INTERRUPTED
+        return _interrupted(lesson, console)
     console.info(f"Learned {plural(lesson.taught, 'image')} in {monotonic() - start:.1f} s.")
     if lesson.known:
         console.info(f"Skipped {lesson.known} that were taught already (--again teaches them).")
@@ -149,6 +149,13 @@ def _teach(lesson: "Lesson", steps: Iterator[None], change: Change, console: Con
         if doubt := doubts(recogniser):
             console.info(doubt)
     return SOME_UNREADABLE if lesson.problems else DONE
+
+
+def _interrupted(lesson: "Lesson", console: Console) -> int:
+    lesson.save()
+    advice = "" if lesson.again else "; run it again to go on"
+    console.error(f"Interrupted after {plural(lesson.taught, 'image')}{advice}.")
+    return INTERRUPTED
 
 
 def _warn_if_wide(width: int, console: Console) -> None:
