@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Tests run side by side; a machine that is busy with other work wants fewer.
 JOBS ?= 2
 # What runs on a device, and where: any name that torch has for one.
-ON_DEVICE := $(wildcard tests/*/test_device*.py)
+ON_DEVICE := $(wildcard tests/*/test_device*.py) tests/common/test_recorded.py
 DEVICE ?= cuda
 # The rooms whose every line should be run by a test.
 ENGINE := sums solvers heads selection engine estimators

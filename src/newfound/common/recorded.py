@@ -48,16 +48,25 @@ class Recorded:
         self._calls += 1
         if not self._can_record or self._calls < CALLS:
             return self._function(*given)
-        if self._graph is None:
-            self._record(given)
+        if self._graph is None and not self._record(given):
+            return self._function(*given)
         for held, array in zip(self._given, given, strict=True):
             held.copy_(array, non_blocking=True)
         self._graph.replay()
         return self._result
 
-    def _record(self, given: tuple[Array, ...]) -> None:
+    def _record(self, given: tuple[Array, ...]) -> bool:
+        """Record the function, which does nothing yet; False if that cannot be done here."""
         torch = sys.modules["torch"]
-        self._given = tuple(torch.empty_like(array, device="cuda") for array in given)
+        self._given = tuple(torch.empty_like(array) for array in given)
+        try:
+            with torch.cuda.device(given[0].device):
+                self._graph = self._captured(torch)
+        except RuntimeError:  # a driver, or a GPU, that records nothing: then call by call
+            self._can_record, self._given = False, ()
+        return self._can_record
+
+    def _captured(self, torch: Any) -> Any:
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -68,4 +77,4 @@ class Recorded:
             finally:
                 graph.capture_end()
         torch.cuda.current_stream().wait_stream(stream)
-        self._graph = graph
+        return graph
