@@ -188,18 +188,18 @@ class DeviceCarried:
             given[3 : 3 + len(counts)] = counts * (-1.0 / max(1, before))
         given[0], given[1], given[2] = share, rate, inverse.waiting
         given[3 + label] += 1.0
-        leverage, is_safe = self.device.host(self._step(row, self.device.put(given))).tolist()
+        found = self._recording()(self._take_in, row, self.device.put(given))
+        leverage, is_safe = self.device.host(found).tolist()
         if not is_safe:
             return None
         inverse.waiting += 1
         return 1.0 + float(share * leverage)
 
-    @property
-    def _step(self) -> Recorded:
-        """What `_take_in` does, for the arrays that are held now."""
+    def _recording(self) -> Recorded:
+        """Return what has recorded `_take_in`, for the arrays that are held now."""
         held = (self._columns, self.mean, self.inverse.matrix)
         if self._recorded is None or any(a is not b for a, b in zip(self._held, held, strict=True)):
-            self._recorded, self._held = Recorded(self._take_in, self.device), held
+            self._recorded, self._held = Recorded(self.device), held
         return self._recorded
 
     def _take_in(self, row: Array, given: Array) -> Array:
