@@ -1191,6 +1191,8 @@ class Learner(Locked):
         as scikit-learn has it: the kind that was fitted is the kind that is asked.
         """
         engine = self._engine
+        if engine.device is None and isinstance(rows, np.ndarray):  # nearly always
+            return rows
         there, here = device_of(rows), engine.device
         if there != here and self._dispatches():
             raise InputError(
