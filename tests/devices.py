@@ -51,7 +51,10 @@ def placed(X: Any, place: str) -> Any:
 
 
 class _There:
-    """Puts what it is given on a device, and brings back what it answers."""
+    """Puts what it is given on a device, and brings back what it answers.
+
+    It stands before an estimator, so what it calls its own is that one's: mypy cannot know.
+    """
 
     place: ClassVar[str]
 

@@ -84,10 +84,10 @@ def test_files_of_vectors_are_read_from_paths(memory: Any) -> None:
 
 
 def test_what_a_listing_puts_elsewhere_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("root/a/1.png", "root/../secret/2.png", "elsewhere/a/3.png")
+    names = ("top/a/1.png", "top/../secret/2.png", "elsewhere/a/3.png")
     listed = {name: {"type": "file"} for name in names}
-    monkeypatch.setattr(addresses, "_listed", lambda _: (listed, "root/"))
-    assert [found.address for found in images_at("x://root", Counter())] == ["x://root/a/1.png"]
+    monkeypatch.setattr(addresses, "_listed", lambda _: (listed, "top/"))
+    assert [found.address for found in images_at("x://top", Counter())] == ["x://top/a/1.png"]
 
 
 def test_a_file_that_is_too_large_is_not_read_whole(

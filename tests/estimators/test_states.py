@@ -131,3 +131,15 @@ def test_a_model_is_whole_while_its_next_lesson_is_read(kind: Any) -> None:
     assert model.n_samples_seen_ == 6
     model.fit(X[:6], Talkative(Y[:6], lambda: model.partial_fit(X[:9], Y[:9])))
     assert model.n_samples_seen_ == 6
+
+
+def test_while_a_model_is_frozen_others_wait_for_a_plain_copy_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = IncrementalRidgeClassifier().fit(X, Y)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("sums were packed and unpacked")
+
+    monkeypatch.setattr("newfound.engine.engine.moved", refuse)
+    assert model.frozen().learner.scores(X).tolist() == model.scores(X).tolist()

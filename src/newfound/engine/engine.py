@@ -97,19 +97,22 @@ class Engine:
         """Where its sums live; None: on the host."""
         return self.sums.device
 
-    def placed(self, X: Array, double: bool = False) -> Array:
-        """Return rows (m, d) from anywhere where the sums live."""
-        return on_host(X) if self.device is None else self.device.put(X, double)
+    def placed(self, array: Array) -> Array:
+        """Return an array from anywhere, of its own type, where the sums live."""
+        return on_host(array) if self.device is None else self.device.put(array, double=False)
 
     def moved(self, device: Device | None) -> "Engine":
-        """Return one that was taught the same, on another device or on the host.
+        """Return a copy that was taught the same, on another device, on the host or where it is.
 
-        It has found out the same, too, but works on nothing yet.
+        It has found out the same, too, but has derived nothing yet.
         """
+        # Of a selector, only votes change in place: witnesses and findings are replaced.
         selector = copy.copy(self.selector)
         if selector is not None:
             selector.work = copy.copy(selector.work)
-        return Engine(moved(self.sums, device), self.settings, selector)
+        stays = device == self.device  # then a plain copy is all that others wait for
+        sums = copy.deepcopy(self.sums) if stays else moved(self.sums, device)
+        return Engine(sums, self.settings, selector)
 
     def configure(self, settings: Settings | SelectionSettings) -> "Engine":
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
@@ -421,8 +424,8 @@ class Engine:
     @one_thread
     def merged(self, other: "Engine") -> "Engine":
         """Return an engine that was taught what both were, with the parameters of this one."""
-        sums, theirs_sums = copy.deepcopy(self.sums), other.sums
-        sums.merge(theirs_sums if other.device == self.device else moved(theirs_sums, self.device))
+        sums, there = copy.deepcopy(self.sums), other.device == self.device
+        sums.merge(other.sums if there else moved(other.sums, self.device))
         selector = None
         if isinstance(self.settings, SelectionSettings) and self.selector is not None:
             theirs = other.selector.witnesses if other.selector else Witnesses(0)
