@@ -12,7 +12,8 @@ from newfound import checks
 from newfound.common.device import on_host
 from newfound.common.errors import NotTaughtError
 from newfound.solvers.cholesky import solve
-from newfound.solvers.device import MOST_PENDING, DeviceCarried, DeviceInverse, DeviceSolver
+from newfound.solvers.device import DeviceSolver
+from newfound.solvers.device_carried import MOST_PENDING, DeviceCarried, DeviceInverse
 from newfound.solvers.in_place import invert_in_place
 from newfound.solvers.watch import CHECK_EVERY
 from newfound.sums.device import blocks
