@@ -77,6 +77,16 @@ def _print(title: str, measurements: Iterable[Measurement], as_json: bool) -> No
             print(line, flush=True)
 
 
+def table(title: str, measurements: list[Measurement]) -> str:
+    """Return measurements as a section of a page, in Markdown."""
+    lines = [f"## {title}", "", "| what | measured | bar | met | |", "|---|---|---|---|---|"]
+    for found in measurements:
+        value = f"{found.value:.3g} {'' if found.unit == 'ratio' else found.unit}".strip()
+        cells = (found.what, value, found.bar_text, found.verdict, found.note)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
 def rows(n: int, d: int, T: int, seed: int = 0, dtype: Any = np.float64) -> tuple[Floats, Any]:
     """Return n labelled rows around T centres."""
     rng = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ from benchmarks import (
     step,
     unknown,
 )
-from benchmarks.common import Measurement
+from benchmarks.common import Measurement, table
 from newfound.common.extras import imported_from
 from newfound.paper.timing import machine
 
@@ -52,15 +52,6 @@ QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
         cluster_size,
     )
 }
-
-
-def table(title: str, measurements: list[Measurement]) -> str:
-    lines = [f"## {title}", "", "| what | measured | bar | met | |", "|---|---|---|---|---|"]
-    for found in measurements:
-        value = f"{found.value:.3g} {'' if found.unit == 'ratio' else found.unit}".strip()
-        cells = (found.what, value, found.bar_text, found.verdict, found.note)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
 
 
 def draw(peers_found: list[Measurement], busy_found: list[Measurement], path: Path) -> None:

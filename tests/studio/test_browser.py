@@ -1,0 +1,164 @@
+"""The whole story, in a real browser with a camera: teach, ask, correct, undo, and lose nothing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.studio.browser.chromium import chromium
+from tests.studio.browser.film import Camera, objects
+from tests.studio.browser.person import Person, Said, person
+from tests.studio.browser.screenshots import look_over
+from tests.studio.process import Studio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs_browser]
+
+# Lessons of one hold: the film shows all sides in two seconds, and the network does about ten.
+LESSONS = 15
+# Frames of which nine of ten must be right: again two seconds or so.
+FRAMES = 20
+
+
+@pytest.fixture(scope="module")
+def camera(tmp_path_factory: pytest.TempPathFactory) -> Camera:
+    return Camera(tmp_path_factory.mktemp("camera") / "camera.y4m")
+
+
+@pytest.fixture(scope="module")
+def browser(camera: Camera) -> Iterator["Browser"]:
+    with chromium(camera.path) as browser:
+        yield browser
+
+
+def right(said: list[Said], label: str) -> float:
+    """Return the share of frames of which the page said that."""
+    return sum(one == (label, "known") for one in said) / len(said)
+
+
+def test_three_things_are_taught_and_known_tomorrow(
+    browser: "Browser", camera: Camera, tmp_path: Path
+) -> None:
+    first, second, third, another, stranger = objects()
+    served = Studio(tmp_path / "kitchen.newfound")
+    camera.show(first)
+    began = monotonic()
+    try:
+        started = served.start()
+        me = person(browser, camera, served.url)
+        me.open()
+        look_over(me.page, "empty")
+        me.teach(first, 1)
+        me.until_it_says(first)
+        print(f"started after {started:.1f} s, first lesson after {monotonic() - began:.1f} s")
+        teach(me, first, second, third)
+        recognise(me, first, second, third, stranger)
+        correct_and_undo(me, first, another)
+        renamed = delete_and_rename(me, first, third)
+        reload(me)
+        outlive(me, served, first)
+        me.hold_up(third, part=1)
+        assert right(me.says(FRAMES), renamed) >= 0.9
+        look_over(me.page, "restarted")
+        assert "Traceback" not in served.said()
+    finally:
+        if served.process is not None:
+            served.kill()
+
+
+def teach(me: Person, first: str, second: str, third: str) -> None:
+    """Hold keys: the space bar for a name that is typed, a digit for a class that is there."""
+    me.hold("Digit1", first, LESSONS)
+    for name in (second, third):
+        me.hold_up(name)
+        me.teach(name, LESSONS)
+    counts = me.counts()
+    assert set(counts) == {first, second, third}
+    assert min(counts.values()) >= LESSONS
+    look_over(me.page, "taught")
+
+
+def recognise(me: Person, first: str, second: str, third: str, stranger: str) -> None:
+    """See each from sides that were not taught, and then what was never taught."""
+    for name in (first, second, third):
+        me.hold_up(name, part=1)
+        assert right(me.says(FRAMES), name) >= 0.9, name
+    look_over(me.page, "recognised")
+    me.hold_up(stranger)
+    said = me.says(FRAMES)
+    assert sum(one == ("Unknown", "unknown") for one in said) >= 0.9 * FRAMES
+    look_over(me.page, "unknown")
+
+
+def correct_and_undo(me: Person, first: str, another: str) -> None:
+    """Press the right name where the page is wrong, and take it back with Ctrl-Z."""
+    before = me.counts()
+    me.hold_up(another)
+    assert right(me.says(5), first) == 0
+    me.page.locator(f'#bars [data-label="{first}"] button').click()
+    me.until_counts({**before, first: before[first] + 1})
+    me.until_it_says(first)  # the film comes round to that picture
+    look_over(me.page, "corrected")
+    me.page.keyboard.press("Control+z")
+    me.until_counts(before)
+    assert right(me.says(5), first) == 0
+    look_over(me.page, "undone")
+
+
+def delete_and_rename(me: Person, first: str, third: str) -> str:
+    """Delete an example by its button, and give a class another name, which a second page sees."""
+    before = me.counts()
+    picture = me.card(first).locator(".examples li").first
+    name = picture.get_attribute("data-id")
+    picture.hover()
+    picture.get_by_role("button", name="Delete").click()
+    me.card(first).locator(f'.examples li[data-id="{name}"]').wait_for(state="detached")
+    counts = {**before, first: before[first] - 1}
+    me.until_counts(counts)
+    look_over(me.page, "deleted")
+    other = Person(me.page.context.new_page(), me.camera, me.address)
+    other.open()
+    other.until_counts(counts)
+    me.page.bring_to_front()
+    renamed = f"my {third}"
+    me.card(third).get_by_role("button", name="Rename").click()
+    me.page.locator("#dialog input").fill(renamed)
+    look_over(me.page, "renaming")
+    me.page.locator("#dialog").get_by_role("button", name="Rename").click()
+    counts[renamed] = counts.pop(third)
+    for page in (me, other):
+        page.until_counts(counts)
+    assert other.troubles == []
+    other.page.close()
+    return renamed
+
+
+def reload(me: Person) -> None:
+    """Load the page anew: all is there."""
+    before = me.counts()
+    me.page.reload()
+    me.connected()
+    me.until_counts(before)
+    me.page.locator("#stage[data-state=on]").wait_for()
+    assert me.troubles == []
+
+
+def outlive(me: Person, served: Studio, first: str) -> None:
+    """Kill the server: the page says so, keeps a lesson until it is back, and nothing is lost."""
+    before = me.counts()
+    me.hold_up(first, part=1)
+    served.kill()
+    me.page.locator("#connection[data-state=lost]").wait_for()
+    me.page.locator("#banner").wait_for()
+    look_over(me.page, "server-gone")
+    me.page.locator("#name").fill(first)
+    me.page.locator("#name").press("Enter")
+    me.page.keyboard.press("Space")
+    me.page.locator("#connection", has_text="1 waiting").wait_for()
+    served.start()
+    me.connected()
+    me.until_counts({**before, first: before[first] + 1})

@@ -1,0 +1,29 @@
+"""The service keeps the word that its OpenAPI gives, whatever is asked of it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.studio.process import studio
+
+pytestmark = pytest.mark.slow
+
+# `make trials` makes 5,000.
+REQUESTS = int(os.environ.get("NEWFOUND_REQUESTS", "400"))
+
+
+@pytest.mark.filterwarnings("ignore")  # schemathesis has opinions on schemas; answers count here
+def test_no_request_that_schemathesis_makes_up_gets_more_than_a_sentence(tmp_path: Path) -> None:
+    from tests.studio.requests_made import storm, teach_some  # here: a second to import
+
+    with studio(tmp_path / "kitchen.newfound", "serve", "--extractor", "pixels:size=8") as served:
+        teach_some(served.url)
+        found = storm(served.url, REQUESTS)
+        print(f"{found.statuses.total()} requests: {dict(sorted(found.statuses.items()))}")
+        assert found.complaints == []
+        assert found.statuses.total() >= REQUESTS
+        assert not [status for status in found.statuses if status >= 500 and status != 503]
+        assert found.statuses[200] > 0.05 * REQUESTS
+        assert served.answers()
+        assert "Traceback" not in served.said()
