@@ -47,8 +47,9 @@ function draw({ classes, pairs }) {
     box.style.setProperty("--share", `${count / Math.max(1, totals.get(label))}`);
     return box;
   };
-  find("#confusions .map").replaceChildren(make("table", {},
-    make("caption", { text: captionOf(shown, classes) }),
+  say(find("#map-note"), noteOf(shown, classes));
+  find("#confusions .map").replaceChildren(make("table", { "aria-describedby": "map-note" },
+    make("caption", { class: "unseen", text: "What is confused with what" }),
     make("thead", {}, make("tr", {}, make("td", { class: "corner" }),
       ...shown.map((said) => make("th", { scope: "col", title: said }, make("span", { text: said }))))),
     make("tbody", {}, ...shown.map((label) => make("tr", {},
@@ -64,7 +65,7 @@ function choose(classes, wrong) {
   return classes.filter((label) => chosen.has(label)).slice(0, MOST);
 }
 
-function captionOf(shown, classes) {
+function noteOf(shown, classes) {
   const rows = "Rows: what it was. Columns: what the model says without that example.";
   return shown.length === classes.length ? rows : `${rows} The ${shown.length} classes confused most.`;
 }

@@ -3,8 +3,8 @@
 import { ask } from "./api.js";
 import { icon, make } from "./dom.js";
 
-const FIRST = 12;
-const MORE = 36;
+const FIRST = 10;
+const MORE = 30;
 const MOST = 100;            // the service's own limit on a page
 
 export class Examples {
