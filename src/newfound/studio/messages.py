@@ -31,9 +31,7 @@ def checked_label(text: str) -> str:
     return text
 
 
-Label = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_LABEL), AfterValidator(checked_label)
-]
+Label = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL), AfterValidator(checked_label)]
 Key = Annotated[str, Field(pattern=KEY, description="Unique for each edit that is wanted once.")]
 Action = Annotated[str, Field(pattern=KEY, description="Edits in a row with it are undone as one.")]
 Id = Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]
