@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
 log = logging.getLogger("newfound.studio")
 
@@ -33,12 +34,23 @@ class Signal:
         return True
 
 
+class Listener(Protocol):
+    """Who is told the state."""
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether all that was to be sent is sent."""
+
+    def tell_state(self, text: str) -> None:
+        """Send the state, in place of one that was not sent yet."""
+
+
 class Board:
     """Pushes the state to all who listen, a few times a second, and the last one always."""
 
     def __init__(self, make: Callable[[], str], pause: float = 0.1) -> None:
         self.changed = Signal()
-        self.listeners: set[Callable[[str], None]] = set()
+        self.listeners: set[Listener] = set()
         self._make, self._pause = make, pause
 
     async def run(self) -> None:
@@ -50,9 +62,18 @@ class Board:
             except Exception:
                 log.exception("the state cannot be told")
                 text = ""
-            for tell in list(self.listeners) if text else ():
-                tell(text)
+            for listener in list(self.listeners) if text else ():
+                listener.tell_state(text)
             await asyncio.sleep(self._pause)
+
+    async def flush(self, seconds: float) -> None:
+        """Wait until all listeners have been sent what they are owed, but not for ever."""
+        end = asyncio.get_running_loop().time() + seconds
+        await asyncio.sleep(0)  # what threads have reported is put in line first
+        while not all(listener.is_flushed for listener in self.listeners):
+            if asyncio.get_running_loop().time() > end:
+                return
+            await asyncio.sleep(0.01)
 
 
 class Keeper:

@@ -49,7 +49,7 @@ class Live:
         self._state: str | None = None
         self._answer: str | None = None
         self._unread: deque[str] = deque()
-        self._wake = asyncio.Event()
+        self._wake, self._sending = asyncio.Event(), False
         limits = service.limits
         self._bucket = Bucket(limits.message_rate, limits.message_burst)
 
@@ -57,7 +57,7 @@ class Live:
         """Serve the connection until it ends."""
         await self.socket.accept()
         board = self.service.board
-        board.listeners.add(self._tell_state)
+        board.listeners.add(self)
         writer = asyncio.create_task(self._write())
         code = None
         try:
@@ -66,7 +66,7 @@ class Live:
         except (WebSocketDisconnect, RuntimeError):  # it is gone, or was closed by the server
             pass
         finally:
-            board.listeners.discard(self._tell_state)
+            board.listeners.discard(self)
             writer.cancel()
             await asyncio.gather(writer, return_exceptions=True)
         if code is not None:
@@ -140,10 +140,10 @@ class Live:
         name = values.get("id") if isinstance(values.get("id"), str) else None
         name = None if name is None else name[:64]
         try:
-            asked = Teach(**values)
+            asked = Teach.model_validate(values)
             image = await _decoded(asked.image)
         except ValidationError as error:
-            self._put_error(name, None, Said(422, words_of(list(error.errors()))))
+            self._put_error(name, None, Said(422, words_of(error.errors(include_url=False))))
             return
         except (ValueError, TypeError):
             self._put_error(name, None, Said(422, "the image is not base64"))
@@ -200,16 +200,24 @@ class Live:
         self._unread.append(text)
         self._wake.set()
 
-    def _tell_state(self, text: str) -> None:
+    def tell_state(self, text: str) -> None:
+        """Send the state, in place of one that was not sent yet."""
         self._state = text
         self._wake.set()
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether all that was to be sent is sent."""
+        return not (self._unread or self._sending)
 
     async def _write(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
             while (text := self._next()) is not None:
+                self._sending = True
                 await self.socket.send_text(text)
+                self._sending = False
 
     def _next(self) -> str | None:
         if self._unread:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from newfound.recognition.journalled import Edit, JournalledRecogniser
 
 log = logging.getLogger("newfound.studio")
+# Seconds that clients have to hear what became of their lessons when the service stops.
+FAREWELL = 2.0
 
 
 class Lesson(NamedTuple):
@@ -91,9 +93,10 @@ class Service:
         await asyncio.to_thread(self.recogniser.snapshot)
 
     async def drain(self) -> None:
-        """Take no more work, and wait until what was taken is done."""
+        """Take no more work, and wait until what was taken is done and told."""
         self.is_stopping = True
         await asyncio.to_thread(self.workers.stop)
+        await self.board.flush(FAREWELL)
 
     def _warm_up(self) -> None:
         try:

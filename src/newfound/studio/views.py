@@ -17,8 +17,8 @@ TOP = 20
 def state_of(recogniser: "JournalledRecogniser", extractor: "Identity | None") -> dict[str, Any]:
     """Return all that a page shows beside answers.
 
-    Where others teach meanwhile, parts may be of one moment and of the next. Each change is followed
-    by another state, so that the last one is right.
+    Where others teach meanwhile, parts may be of one moment and of the next. After each change
+    another state is told, so the last one is right.
     """
     journal = recogniser.journal
     counts, kept = recogniser.counts, journal.counts()
