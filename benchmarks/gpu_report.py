@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import Measurement
-from benchmarks.everything import HERE, OURS, table
+from benchmarks.common import Measurement, table
+from benchmarks.everything import HERE, OURS
 from newfound.common.extras import imported_from
 
 FIELDS = ("what", "value", "unit", "bar", "more_is_better", "note")
