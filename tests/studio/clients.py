@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from time import perf_counter
@@ -34,12 +34,15 @@ class Client:
     # sent: when each frame that may still be answered was sent.
     # looks: frames that were answered, in order; dropped: how many were passed over for newer ones.
     # errors: what the service refused, beside lessons that someone waits for.
+    # heard: messages that answer to something; ended: no more will come.
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
         self.state: Message = {}
         self.looks: list[Look] = []
         self.dropped = 0
+        self.heard = 0
+        self.ended = False
         self.errors: list[Message] = []
         self._sent: dict[int, float] = {}
         self._frames = count(1)
@@ -57,10 +60,7 @@ class Client:
         """Send an image, and wait for what is said of it."""
         before, refused = len(self.looks), len(self.errors)
         await self.send(image)
-        async with self._answered, asyncio.timeout(PATIENCE):
-            await self._answered.wait_for(
-                lambda: len(self.looks) > before or len(self.errors) > refused
-            )
+        await self.until(lambda: len(self.looks) > before or len(self.errors) > refused)
         if len(self.errors) > refused:
             raise RefusedError(self.errors[-1]["error"])
         return self.looks[-1]
@@ -87,6 +87,13 @@ class Client:
             await self._waiting["pong"]
         del self._waiting["pong"]
 
+    async def until(self, true: Callable[[], object]) -> None:
+        """Wait until what came makes something true."""
+        async with self._answered, asyncio.timeout(PATIENCE):
+            await self._answered.wait_for(lambda: true() or self.ended)
+        if self.ended and not true():
+            raise RefusedError("the connection ended")
+
     async def listen(self) -> None:
         """Take what comes until the connection ends."""
         with suppress(ConnectionClosed):
@@ -94,12 +101,16 @@ class Client:
                 self._take(json.loads(text))
                 async with self._answered:
                     self._answered.notify_all()
+        self.ended = True
+        async with self._answered:
+            self._answered.notify_all()
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(RefusedError("the connection ended"))
 
     def _take(self, message: Message) -> None:
         kind, name = message.pop("type"), message.get("id")
+        self.heard += kind != "state"
         if kind == "state":
             self.state = message
         elif kind == "answer":
@@ -108,7 +119,8 @@ class Client:
             self.dropped += message["dropped"]
             self.looks.append(Look(message, perf_counter() - began))
         elif kind == "pong":
-            self._waiting["pong"].set_result(message)
+            if "pong" in self._waiting:
+                self._waiting["pong"].set_result(message)
         elif name in self._waiting:
             self._waiting[name].set_result({"type": kind, **message})
         else:
@@ -122,6 +134,7 @@ async def client(address: str, **options: Any) -> AsyncIterator[Client]:
         connected = Client(connection)
         listening = asyncio.create_task(connected.listen())
         try:
+            await connected.until(lambda: connected.state)
             yield connected
         finally:
             await connection.close()

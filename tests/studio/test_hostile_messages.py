@@ -10,7 +10,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from tests.studio.clients import PATIENCE, Client, client
+from tests.studio.clients import PATIENCE, Client, RefusedError, client
 from tests.studio.hostile import hostile_messages
 from tests.studio.pictures import picture
 from tests.studio.process import Studio, studio
@@ -66,7 +66,6 @@ async def answered(good: Client, number: int) -> None:
 async def messages(served: Studio) -> tuple[int, int]:
     """Send them all, and return how often the service hung up, and how often it said no."""
     async with client(served.live) as good:
-        await good.ping()
         before = good.state
         hung_up, refused = 0, 0
         todo = list(hostile_messages(HOW_MANY))
@@ -76,11 +75,12 @@ async def messages(served: Studio) -> tuple[int, int]:
                 try:
                     for message in todo[done : done + EACH]:
                         done += 1
+                        heard = bad.heard
                         await bad.send(message)
+                        await bad.until(lambda heard=heard: bad.heard > heard)
                         if done % BETWEEN == 0:
                             await answered(good, done)
-                    await bad.ping()
-                except ConnectionClosed:
+                except (ConnectionClosed, RefusedError):
                     hung_up += 1
                 refused += len(bad.errors)
         await answered(good, 0)
@@ -91,8 +91,8 @@ async def messages(served: Studio) -> tuple[int, int]:
 def test_two_thousand_hostile_messages_disturb_nobody(served: Studio) -> None:
     hung_up, refused = asyncio.run(messages(served))
     print(f"{HOW_MANY} messages: {refused} refused, {hung_up} connections closed")
-    assert refused > HOW_MANY // 10
-    assert hung_up < HOW_MANY // 10
+    assert refused + hung_up > 0.9 * HOW_MANY, "the rest are images with a bit that fell over"
+    assert hung_up < 0.05 * HOW_MANY
 
 
 async def flood(served: Studio) -> None:
