@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,8 @@ def chromium(film: Path) -> Iterator["Browser"]:
     path = needed()
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
+    # The page shows the film's path as the name of the camera: a short one looks like one.
+    with chdir(film.parent), sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path,
             # Containers have no room in /dev/shm, and root has no sandbox.
@@ -40,7 +41,7 @@ def chromium(film: Path) -> Iterator["Browser"]:
                 "--disable-dev-shm-usage",
                 "--use-fake-device-for-media-stream",
                 "--use-fake-ui-for-media-stream",
-                f"--use-file-for-fake-video-capture={film}",
+                f"--use-file-for-fake-video-capture={film.name}",
             ],
         )
         try:

@@ -28,7 +28,7 @@ def look_over(page: "Page", step: str) -> None:
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"{step}: {wide} pixels wide in a window of {width}"
         if folder:
-            _write(page.screenshot(full_page=True), Path(folder) / f"{step}-{scheme}-{width}.png")
+            _write(page.screenshot(), Path(folder) / f"{step}-{scheme}-{width}.png")
     page.emulate_media(color_scheme="light")
     if before:
         page.set_viewport_size(before)
