@@ -1,7 +1,6 @@
 """Models and examples as files, and what hostile zips can do: nothing."""
 
 import io
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,18 +173,17 @@ def test_a_damaged_or_locked_entry_is_a_problem_of_its_own(shared: Served, data:
     assert [each["name"] for each in done["problems"]] == ["mug/1.png"]
 
 
-def hostile() -> Iterator[tuple[str, bytes, str]]:
-    yield "no zip", b"hello", "not a zip"
-    yield "empty", b"", "not a zip"
-    yield "cut", zipped({"mug/1.png": png()})[:-30], "not a zip"
-    yield "nothing in it", zipped({}), "no images"
-    yield "no images", zipped({"mug/a.txt": b"x"}), "no images"
-
-
-@pytest.mark.parametrize(("name", "data", "words"), hostile())
-def test_what_is_no_zip_of_images_is_refused(
-    shared: Served, name: str, data: bytes, words: str
-) -> None:
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"hello", "not a zip"),
+        (b"", "not a zip"),
+        (zipped({"mug/1.png": png()})[:-30], "not a zip"),
+        (zipped({}), "no images"),
+        (zipped({"mug/a.txt": b"x"}), "no images"),
+    ],
+)
+def test_what_is_no_zip_of_images_is_refused(shared: Served, data: bytes, words: str) -> None:
     answer = shared.http.post("/api/import/examples", content=data)
     assert answer.status_code == 422
     assert words in answer.json()["error"]
@@ -233,10 +231,8 @@ def test_one_file_at_a_time_is_made_or_read(serve: Serve) -> None:
 
 
 def test_nothing_of_a_zip_is_written_anywhere(shared: Served, tmp_path: Path) -> None:
-    before = os.getcwd()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         bring(shared, zipped({"../up/1.png": png(20, 1), "here/1.png": png(21, 1)}))
-    assert os.getcwd() == before
     assert list(tmp_path.iterdir()) == []
     assert not (tmp_path.parent / "up").exists()
