@@ -36,10 +36,10 @@ export class Answers {
   }
 
   /** Without a camera or a server there is no answer, and an old one would be a lie. */
-  clear(kind = "waiting", words = "…", note = "") {
+  clear(words, note) {
     this.shown = null;
     const headline = find("#answer");
-    headline.dataset.kind = kind;
+    headline.dataset.kind = "waiting";
     say(headline, words);
     say(find("#answer-note"), note);
     for (const { item } of this.#rows.values()) fill(item, 0, "–", false);
@@ -48,7 +48,7 @@ export class Answers {
 
   #headline(answer, lost) {
     if (answer.label === null) {
-      return this.clear("waiting", "Nothing yet", "Teach it a first thing, and it says what it sees.");
+      return this.clear("Nothing yet", "Teach it a first thing, and it says what it sees.");
     }
     const headline = find("#answer");
     headline.dataset.kind = lost ? "unknown" : "known";
@@ -69,7 +69,8 @@ export class Answers {
       if (!this.#rows.has(label)) this.#rows.set(label, this.#row(label));
       const { item, key } = this.#rows.get(label);
       say(key, i < 9 ? `${i + 1}` : "");
-      if (this.#bars.children[i] !== item) this.#bars.insertBefore(item, this.#bars.children[i] ?? null);
+      const there = this.#bars.children[i] ?? null;
+      if (there !== item) this.#bars.insertBefore(item, there);
     });
     const why = state.cannot_tell_unknown;
     this.#unknown.hidden = labels.length === 0 || Boolean(why);

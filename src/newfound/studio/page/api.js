@@ -7,10 +7,16 @@ export class Trouble extends Error {
    *   retry: the same request may go well later
    */
   constructor(sentence, { status = 0, retry = false } = {}) {
-    super(sentence);
+    super(asSentence(sentence));
     this.status = status;
     this.retry = retry;
   }
+}
+
+/** The server says clauses for logs and programs; people get a sentence. */
+function asSentence(clause) {
+  const text = clause.trim();
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 }
 
 const SENTENCES = {

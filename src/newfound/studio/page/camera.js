@@ -4,7 +4,7 @@ import { find, make, recall, remember } from "./dom.js";
 
 const SIDE = 256;            // pixels of a frame that is sent
 const QUALITY = 0.85;
-const SHARE = 0.88;          // of the shorter side: a little margin shows that it is a square of more
+const SHARE = 0.88;          // of the shorter side: the margin shows that there is more
 
 /** Events: "on", "off" (detail: the name of the error, or "ended"). */
 export class Camera extends EventTarget {
@@ -26,7 +26,10 @@ export class Camera extends EventTarget {
     this.#video.addEventListener("loadedmetadata", () => this.#frame());
     this.#video.addEventListener("resize", () => this.#frame());
     new ResizeObserver(() => this.#frame()).observe(this.#stage);
-    navigator.mediaDevices?.addEventListener("devicechange", () => this.#devices());
+    navigator.mediaDevices?.addEventListener("devicechange", () => {
+      if (this.#stream) this.#devices();
+      else if (this.#stage.dataset.state === "off") this.start();
+    });
   }
 
   get isOn() { return this.#stream !== null && this.#video.readyState >= 2; }
@@ -92,7 +95,7 @@ export class Camera extends EventTarget {
     this.dispatchEvent(new CustomEvent("off", { detail: why }));
   }
 
-  /** The square in the video's own pixels. All of it can be seen: what is cut off does not count. */
+  /** The square in the video's own pixels. What is cut off on the page does not count. */
   #region() {
     const { videoWidth: width, videoHeight: height } = this.#video;
     const { clientWidth, clientHeight } = this.#stage;

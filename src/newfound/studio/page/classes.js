@@ -6,25 +6,28 @@ import { Examples } from "./examples.js";
 import { goes, oneLess, oneMore } from "./store.js";
 
 const LOPSIDED = 5;
-const REST = 600;            // milliseconds without a change before thumbnails are fetched again
+const REST = 600;            // milliseconds between two fetches of thumbnails
+const [yes, no] = [() => true, () => false];
 
 export class Classes {
   #place = find("#classes");
   #cards = new Map();        // label -> {section, examples, count, fresh, visible, …}
   #parts;
   #timer = 0;
+  #position = -1;
   #watcher = new IntersectionObserver((entries) => this.#seen(entries), { rootMargin: "200px" });
 
-  /** @param {{store: any, outbox: any, toast: any, undo: any, choose: (label: string) => void}} parts */
+  /** @param {any} parts store, outbox, toast, undo, and `choose(label)` */
   constructor(parts) {
     this.#parts = parts;
     parts.store.addEventListener("change", () => this.#show(parts.store.view));
   }
 
   #show({ classes, position }) {
-    const labels = new Set(classes.map((one) => one.label));
+    const labels = classes.map((one) => one.label);
+    const before = [...this.#cards].map(([label, card]) => label + card.count).join();
     for (const [label, card] of this.#cards) {
-      if (labels.has(label)) continue;
+      if (labels.includes(label)) continue;
       this.#watcher.unobserve(card.section);
       card.section.remove();
       this.#cards.delete(label);
@@ -39,10 +42,15 @@ export class Classes {
     });
     find("#no-classes").hidden = classes.length > 0;
     say(find("#lopsided"), lopsided(classes));
-    say(find("#classes-title"), classes.length ? plural(classes.length, "class", "classes") : "Classes");
-    find("#labels").replaceChildren(...classes.map((one) => make("option", { value: one.label })));
-    if (position !== this.position) this.#refreshSoon();
-    this.position = position;
+    const title = classes.length ? plural(classes.length, "class", "classes") : "Classes";
+    say(find("#classes-title"), title);
+    const after = [...this.#cards].map(([label, card]) => label + card.count).join();
+    if (position === this.#position) return;
+    this.#position = position;
+    // Something changed and no count did: two examples may have changed places.
+    if (before === after) for (const card of this.#cards.values()) card.fresh = false;
+    this.#refreshSoon();
+    find("#labels").replaceChildren(...labels.map((value) => make("option", { value })));
   }
 
   #update(card, { count, kept, going = false }, i) {
@@ -59,7 +67,8 @@ export class Classes {
 
   #card(label) {
     const tool = (name, words, act) => make("button", {
-      type: "button", class: "icon small", "aria-label": `${words} ${label}`, title: words, onclick: act,
+      type: "button", class: "icon small", "aria-label": `${words} ${label}`, title: words,
+      onclick: act,
     }, icon(name));
     const card = {
       key: make("kbd", { class: "key", "aria-hidden": "true" }),
@@ -123,8 +132,8 @@ export class Classes {
 
   async #delete(id, label, figure) {
     figure.classList.add("going");
-    await this.#edit("/api/forget", { examples: [id] }, oneLess(label), `Deleted an example of ${label}.`)
-      .catch(() => figure.classList.remove("going"));
+    const words = `Deleted an example of ${label}.`;
+    return this.#edit("/api/forget", { examples: [id] }, oneLess(label), words).then(yes, no);
   }
 
   async #move(id, label, figure) {
@@ -134,11 +143,11 @@ export class Classes {
       field: { label: others.length ? "Or a new one" : "Name of the class" },
     });
     const to = typed && this.#parts.store.labelLike(typed);
-    if (!to || to === label) return;
+    if (!to || to === label) return false;
     figure.classList.add("going");
     const change = (classes) => oneMore(to)(oneLess(label)(classes));
-    await this.#edit("/api/move", { examples: [id], label: to }, change, `Moved from ${label} to ${to}.`)
-      .catch(() => figure.classList.remove("going"));
+    const words = `Moved from ${label} to ${to}.`;
+    return this.#edit("/api/move", { examples: [id], label: to }, change, words).then(yes, no);
   }
 
   async #rename(label) {
@@ -158,18 +167,19 @@ export class Classes {
   }
 
   async #join(label, into) {
-    const yes = await question({
+    const agreed = await question({
       title: `Join ${label} and ${into}?`, yes: "Join",
-      text: `There is a class ${into} already. All examples of ${label} become examples of ${into}.`,
+      text: `There is a class ${into} already. All examples of ${label} become its examples.`,
     });
-    if (yes === null) return;
+    if (agreed === null) return;
     const words = `Joined ${label} and ${into}.`;
-    await this.#edit("/api/join", { old: label, into }, goes(label), words).catch(() => {});
+    await this.#edit("/api/join", { old: label, into }, goes(label), words).catch(no);
     this.#focus(into);
   }
 
   async #deleteClass(label) {
-    await this.#edit("/api/forget", { label }, goes(label), `Deleted the class ${label}.`).catch(() => {});
+    const words = `Deleted the class ${label}.`;
+    await this.#edit("/api/forget", { label }, goes(label), words).catch(no);
   }
 
   #focus(label) {

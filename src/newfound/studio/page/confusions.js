@@ -37,9 +37,10 @@ function draw({ classes, pairs }) {
   for (const { label, count } of pairs) totals.set(label, (totals.get(label) ?? 0) + count);
   say(find("#confusions-said"), sentence(wrong[0], totals, pairs.length));
   const shown = choose(classes, wrong);
-  const counts = new Map(pairs.map((pair) => [JSON.stringify([pair.label, pair.said]), pair.count]));
+  const name = (label, said) => JSON.stringify([label, said]);
+  const counts = new Map(pairs.map((pair) => [name(pair.label, pair.said), pair.count]));
   const cell = (label, said) => {
-    const count = counts.get(JSON.stringify([label, said])) ?? 0;
+    const count = counts.get(name(label, said)) ?? 0;
     const box = make("td", {
       class: label === said ? "right" : "wrong", text: count ? `${count}` : "·",
       title: `${label}: taken for ${said} ${plural(count, "time")} of ${totals.get(label)}`,
@@ -51,7 +52,8 @@ function draw({ classes, pairs }) {
   find("#confusions .map").replaceChildren(make("table", { "aria-describedby": "map-note" },
     make("caption", { class: "unseen", text: "What is confused with what" }),
     make("thead", {}, make("tr", {}, make("td", { class: "corner" }),
-      ...shown.map((said) => make("th", { scope: "col", title: said }, make("span", { text: said }))))),
+      ...shown.map((said) => make("th", { scope: "col", title: said },
+        make("span", { text: said }))))),
     make("tbody", {}, ...shown.map((label) => make("tr", {},
       make("th", { scope: "row", text: label, title: label }),
       ...shown.map((said) => cell(label, said)))))));
@@ -67,11 +69,13 @@ function choose(classes, wrong) {
 
 function noteOf(shown, classes) {
   const rows = "Rows: what it was. Columns: what the model says without that example.";
-  return shown.length === classes.length ? rows : `${rows} The ${shown.length} classes confused most.`;
+  if (shown.length === classes.length) return rows;
+  return `${rows} The ${shown.length} classes confused most.`;
 }
 
 function sentence(worst, totals, asked) {
   if (!asked) return "No example is kept that could be asked.";
   if (!worst) return "Nothing is taken for anything else.";
-  return `${worst.label} is taken for ${worst.said} ${worst.count} of ${totals.get(worst.label)} times.`;
+  const { label, said, count } = worst;
+  return `${label} is taken for ${said} ${count} of ${totals.get(label)} times.`;
 }

@@ -42,7 +42,9 @@ export function question({ title, text, yes, danger = false, field, choices = []
     input ? make("div", { class: "field" },
       make("label", { for: "dialog-field", text: field.label }), input) : null,
     make("div", { class: "buttons" },
-      make("button", { type: "button", class: "quiet", text: "Cancel", onclick: () => close(null) }),
+      make("button", {
+        type: "button", class: "quiet", text: "Cancel", onclick: () => close(null),
+      }),
       make("button", { type: "submit", class: danger ? "danger" : "primary", text: yes })));
     dialog.replaceChildren(form);
     dialog.onclose = () => {

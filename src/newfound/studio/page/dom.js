@@ -53,7 +53,11 @@ export function newKey() {
 
 export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-export const percent = (share) => `${Math.round(100 * Math.min(1, Math.max(0, share)))} %`;
+/** 100 % is said of certainty only: nearly sure is 99 %. */
+export function percent(share) {
+  const most = share < 0.9995 ? 99 : 100;
+  return `${Math.min(most, Math.max(0, Math.round(100 * share)))} %`;
+}
 
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 

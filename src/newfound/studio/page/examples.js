@@ -48,7 +48,9 @@ export class Examples {
     const page = await this.#fetch({ limit: MORE, before });
     this.#more.removeAttribute("aria-busy");
     if (!page) return;
-    for (const one of page.examples) if (!this.#figures.has(one.id)) this.element.append(this.#make(one));
+    for (const one of page.examples) {
+      if (!this.#figures.has(one.id)) this.element.append(this.#make(one));
+    }
     this.#turn(page.next);
   }
 
@@ -74,8 +76,9 @@ export class Examples {
       : make("span", { class: "blank", text: "no picture", title: taught });
     const figure = make("li", { data: { id } }, picture, make("div", { class: "actions" },
       make("button", {
-        type: "button", "aria-label": `Move this example of ${label}`, title: "Move to another class",
-        onclick: () => this.#actions.move(id, label, figure),
+        type: "button", "aria-label": `Move this example of ${label}`,
+        title: "Move to another class",
+        onclick: () => this.#leave(id, figure, this.#actions.move(id, label, figure)),
       }, icon("move")),
       make("button", {
         type: "button", "aria-label": `Delete this example of ${label}`, title: "Delete",
@@ -88,8 +91,16 @@ export class Examples {
   #remove(id, figure) {
     // The focus would fall back to the page's top with the button it was on.
     const neighbour = figure.nextElementSibling ?? figure.previousElementSibling;
-    if (figure.contains(document.activeElement)) neighbour?.querySelector("button:last-child")?.focus();
-    this.#actions.remove(id, this.#label, figure);
+    if (figure.contains(document.activeElement)) {
+      neighbour?.querySelector("button:last-child")?.focus();
+    }
+    this.#leave(id, figure, this.#actions.remove(id, this.#label, figure));
+  }
+
+  /** @param {Promise<boolean>} leaving whether it went */
+  async #leave(id, figure, leaving) {
+    if (await leaving) this.#drop(id, figure);
+    else figure.classList.remove("going");
   }
 
   #drop(id, figure) {

@@ -24,10 +24,14 @@ export async function filesOf(transfer) {
 
 /** @param {FileList} list of an <input type="file">, with or without webkitdirectory */
 export function filesIn(list) {
-  return [...list].filter((file) => !file.webkitRelativePath.split("/").some(isHidden)).map((file) => {
-    const path = file.webkitRelativePath.split("/");
-    return { file, label: path.length > 1 ? path[path.length - 2] : null, name: path.join("/") || file.name };
-  }).filter(({ file, label }) => label === null || looksLikeImage(file));
+  const found = [];
+  for (const file of list) {
+    const path = (file.webkitRelativePath || file.name).split("/");
+    const label = path.at(-2) ?? null;
+    if (path.some(isHidden) || (label !== null && !looksLikeImage(file))) continue;
+    found.push({ file, label, name: path.join("/") });
+  }
+  return found;
 }
 
 async function walk(entry, label, found) {

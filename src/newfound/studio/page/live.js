@@ -146,7 +146,8 @@ export class Live extends EventTarget {
     for (const { reject } of this.#lessons.values()) reject(LOST());
     this.#lessons.clear();
     // Without a token there is nothing to try until one is given.
-    const delay = this.status === "token" ? 3_600_000 : DELAYS[Math.min(this.#tries, DELAYS.length - 1)];
+    const next = DELAYS[Math.min(this.#tries, DELAYS.length - 1)];
+    const delay = this.status === "token" ? 3_600_000 : next;
     this.#tries += 1;
     await Promise.race([pause(delay), new Promise((resolve) => { this.#wake = resolve; })]);
     this.#wake = () => {};
@@ -165,7 +166,7 @@ export class Live extends EventTarget {
       if (trouble.status === 429 || trouble.status === 503) return ["full", trouble.message];
       return ["lost", ""];
     }
-    return wasOpen || this.#tries < 2 ? ["lost", ""] : ["full", reason];
+    return wasOpen || this.#tries < 1 ? ["lost", ""] : ["full", reason];
   }
 
   #become(status, sentence = "") {

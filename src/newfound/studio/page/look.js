@@ -7,7 +7,7 @@ const IDLE = 120;
 
 /**
  * @param {object} parts
- * @param {() => boolean} parts.isTeaching lessons have answers of their own: then nothing else is sent
+ * @param {() => boolean} parts.isTeaching lessons have answers of their own
  * @param {(answer: any, image: Blob) => void} parts.show
  */
 export async function startLooking({ camera, live, isTeaching, show }) {

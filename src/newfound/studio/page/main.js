@@ -66,8 +66,12 @@ startCameraTroubles(camera);
 startServerTroubles({ live, outbox });
 
 live.addEventListener("state", ({ detail }) => store.accept(detail.state, detail.first));
-live.addEventListener("status", () => { if (!live.isOpen) answers.clear(); });
-camera.addEventListener("off", () => answers.clear("waiting", "No picture", "Start the camera, or add images."));
+live.addEventListener("status", () => {
+  if (!live.isOpen) answers.clear("Waiting", "for the server.");
+});
+camera.addEventListener("off", () => {
+  answers.clear("No picture", "Start the camera, or add images.");
+});
 
 camera.start();
 const token = handInToken();

@@ -51,7 +51,7 @@ async function emptyBin({ store, outbox, toast }) {
   if (yes === null) return;
   toast.show("Emptying the bin …");
   try {
-    await outbox.edit("/api/empty-bin");
+    await outbox.emptyBin();
     toast.show("The bin is empty.");
   } catch (trouble) {
     toast.show(trouble.message, { danger: true });

@@ -7,6 +7,8 @@ import { post, postBytes } from "./api.js";
 import { newKey, pause } from "./dom.js";
 import { oneMore } from "./store.js";
 
+const same = (classes) => classes;
+
 export class Outbox extends EventTarget {
   #live; #store;
   #last = Promise.resolve();
@@ -34,10 +36,13 @@ export class Outbox extends EventTarget {
   }
 
   /** Any other edit. @param {(classes: any[]) => any[]} [change] what to show meanwhile */
-  edit(path, body = {}, change = (classes) => classes) {
+  edit(path, body = {}, change = same) {
     const key = newKey();
     return this.#add(() => post(path, { ...body, key }), change);
   }
+
+  /** To empty the bin twice is to empty it once: it needs no key. */
+  emptyBin() { return this.#add(() => post("/api/empty-bin", {}), same); }
 
   #add(send, change) {
     const expected = this.#store.expect(change);
@@ -59,11 +64,11 @@ export class Outbox extends EventTarget {
       await this.#live.opened();
       try {
         const done = await send();
-        this.#busy(false);
+        this.#busy("");
         return done;
       } catch (trouble) {
         if (!trouble.retry) throw trouble;
-        this.#busy(trouble.status !== 0);
+        if (trouble.status !== 0) this.#busy(trouble.message, tries);
         // After a broken fetch the WebSocket may not have noticed yet: a pause, then its word.
         await pause(Math.min(2000, 200 * 2 ** tries));
         if (trouble.status === 401) this.#live.doubt();
@@ -71,7 +76,10 @@ export class Outbox extends EventTarget {
     }
   }
 
-  #busy(busy) { this.dispatchEvent(new CustomEvent("busy", { detail: busy })); }
+  /** @param {string} sentence why the server cannot take it now; empty: it can */
+  #busy(sentence, tries = 0) {
+    this.dispatchEvent(new CustomEvent("busy", { detail: { sentence, tries } }));
+  }
 
   #count(by) {
     this.waiting += by;

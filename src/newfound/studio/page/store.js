@@ -57,7 +57,7 @@ export class Store extends EventTarget {
 
   /** A typed name means the class that is spelt like it, whatever the case, if there is one. */
   labelLike(text) {
-    const wanted = text.trim();
+    const wanted = this.labels.includes(text) ? text : text.trim();
     if (this.labels.includes(wanted)) return wanted;
     const alike = this.labels.filter((label) => label.toLowerCase() === wanted.toLowerCase());
     return alike.length === 1 ? alike[0] : wanted;

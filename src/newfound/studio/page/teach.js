@@ -80,7 +80,8 @@ export class Teacher {
       if (!event.repeat) this.begin(label, event.code);
     });
     addEventListener("keyup", (event) => {
-      if (this.#hold?.by === event.code) event.preventDefault();   // or space would press the button
+      // Firefox presses a button when space is let go, whatever became of the key's way down.
+      if (event.target === this.#button && event.code === "Space") event.preventDefault();
       this.end(event.code);
     });
     addEventListener("blur", () => this.end());
@@ -93,6 +94,7 @@ export class Teacher {
     if (event.isComposing || isTyping(event.target)) return null;
     if (document.querySelector("dialog[open], :popover-open")) return null;
     if (event.code === "Space") return this.#spaceIsOurs(event.target) ? this.label : null;
+    if (event.key === "Enter") return event.target === this.#button ? this.label : null;
     const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
     return digit ? this.#parts.store.labels[Number(digit[1]) - 1] ?? null : null;
   }
@@ -154,13 +156,14 @@ export class Teacher {
   #showHold(hold, over = false) {
     if (this.#hold && this.#hold !== hold) return;
     clearTimeout(this.#quiet);
-    const [words, what, count] = [".words", ".what", ".count"].map((one) => find(one, this.#button));
+    const [words, what, count] = this.#button.children;
     this.#button.classList.toggle("held", this.#hold === hold);
     count.hidden = false;
     say(what, hold.label);
     say(count, `${over ? hold.taught : hold.sent}`);
     if (over && hold.taught === 0 && hold.known > 0) say(words, "Known already:");
-    else say(words, over ? "Taught" : "Teaching");
+    else if (over) say(words, "Taught");
+    else say(words, this.#hold === hold ? "Teaching" : "Sending");
     if (over) this.#quiet = setTimeout(() => this.#rest(), 1600);
   }
 

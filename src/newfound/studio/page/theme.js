@@ -1,4 +1,4 @@
-// The colours chosen last time. A plain script in the head: a module would run after the first paint.
+// The colours chosen last time. No module: that would run after the first paint.
 (() => {
   try {
     const theme = localStorage.getItem("newfound.theme");

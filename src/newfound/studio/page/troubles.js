@@ -4,10 +4,11 @@ import { question } from "./dialogs.js";
 import { find, say } from "./dom.js";
 
 const CAMERA = {
-  NotAllowedError: "The camera is not allowed. Allow it in the address bar of the browser, then try again.",
+  NotAllowedError: "The camera is not allowed. Allow it in the browser's address bar, then try again.",
   NotFoundError: "There is no camera. Plug one in and try again, or add images.",
   NotReadableError: "Another program uses the camera. Close that program, then try again.",
-  InsecureError: "Browsers give a camera to secure pages only. Open the studio at http://localhost or over https.",
+  InsecureError: "Browsers give a camera to secure pages only. "
+    + "Open the studio at http://localhost or over https.",
   OverconstrainedError: "That camera cannot give a picture. Choose another one, then try again.",
   ended: "The camera was unplugged or switched off. Plug it in, then try again.",
 };
@@ -19,7 +20,8 @@ export function startCameraTroubles(camera) {
   const again = find("button", place);
   again.addEventListener("click", () => camera.start());
   camera.addEventListener("off", ({ detail }) => {
-    say(find("p", place), CAMERA[detail] ?? `The camera does not start (${detail}). Try again, or choose another.`);
+    const other = `The camera does not start (${detail}). Try again, or choose another one.`;
+    say(find("p", place), CAMERA[detail] ?? other);
     place.dataset.kind = detail;
     again.hidden = detail === "InsecureError";
   });
@@ -28,10 +30,14 @@ export function startCameraTroubles(camera) {
 const SERVER = {
   connecting: ["Connecting", ""],
   open: ["Connected", ""],
-  lost: ["No server", "The server is gone. Trying again … Nothing is lost: what you do now is sent when it is back."],
-  token: ["Token needed", "The studio needs its token. It is in the address that the server printed at its start."],
-  refused: ["Refused", "The server refuses this page. Open the address that it printed at its start."],
-  full: ["Full", "Too many pages are open on this server. Close one; this page tries again by itself."],
+  lost: ["No server",
+    "The server is gone. Trying again … What you do now is kept and sent when it is back."],
+  token: ["Token needed",
+    "The studio needs its token. It is in the address that the server printed at its start."],
+  refused: ["Refused",
+    "The server refuses this page. Open the address that it printed at its start."],
+  full: ["Full",
+    "Too many pages are open on this server. Close one; this page tries again by itself."],
 };
 
 /** The lamp in the header and the banner under it follow the connection. */
@@ -39,7 +45,7 @@ export function startServerTroubles({ live, outbox }) {
   const lamp = find("#connection");
   const banner = find("#banner");
   const button = find("button", banner);
-  let busy = false;
+  let busy = { sentence: "", tries: 0 };
   let asking = false;
 
   const askForToken = async () => {
@@ -47,23 +53,30 @@ export function startServerTroubles({ live, outbox }) {
     asking = true;
     let text = SERVER.token[1];
     while (live.status === "token") {
-      const token = await question({ title: "Token", text, yes: "Go on", field: { label: "Token", type: "password" } });
+      const field = { label: "Token", type: "password" };
+      const token = await question({ title: "Which token?", text, yes: "Go on", field });
       if (token === null) break;
       try {
         await live.signIn(token);
         break;
       } catch (trouble) {
-        text = trouble.status === 401 ? "That token is wrong. Copy it once more from the server's address." : trouble.message;
+        const wrong = "That token is wrong. Copy it once more from the server's address.";
+        text = trouble.status === 401 ? wrong : trouble.message;
       }
     }
     asking = false;
   };
 
   const show = () => {
-    const [words, sentence] = SERVER[live.status];
-    const waits = outbox.waiting > 0 ? ` ${outbox.waiting} waiting` : "";
-    lamp.dataset.state = busy && live.isOpen ? "busy" : live.status;
-    say(find(".words", lamp), live.isOpen ? (busy ? "Busy: lessons wait their turn" : words) : words + waits);
+    const isBusy = live.isOpen && busy.sentence !== "";
+    const waits = outbox.waiting > 0 ? ` · ${outbox.waiting} waiting` : "";
+    let [words, sentence] = SERVER[live.status];
+    if (isBusy) words = "Busy: lessons wait their turn";
+    else if (!live.isOpen) words += waits;
+    // A moment of it is nothing to read about.
+    if (isBusy && busy.tries > 3) sentence = `${busy.sentence} It is sent again by itself.`;
+    lamp.dataset.state = isBusy ? "busy" : live.status;
+    say(find(".words", lamp), words);
     lamp.title = words;
     banner.hidden = !sentence;
     say(find("p", banner), sentence);

@@ -1,8 +1,11 @@
-/** Images from files: dropped, pasted or picked. One after the other, with a line that says how far. */
+/** Images from files, dropped, pasted or picked: one after the other. */
 
 import { question } from "./dialogs.js";
 import { find, make, newKey, plural, say } from "./dom.js";
 import { filesIn, filesOf } from "./files.js";
+
+// The service's own limit. It would hang up in the middle, and that looks like a server gone.
+const MOST = 16 * 2 ** 20;
 
 export class Upload {
   #parts;
@@ -75,7 +78,9 @@ export class Upload {
     const [bar, words] = [make("progress", { max: files.length, value: 0 }), make("p")];
     bar.setAttribute("aria-label", "Images learned");
     let stopped = false;
-    const stop = make("button", { type: "button", class: "quiet", text: "Stop", onclick: () => { stopped = true; } });
+    const stop = make("button", {
+      type: "button", class: "quiet", text: "Stop", onclick: () => { stopped = true; },
+    });
     this.#place.hidden = false;
     this.#place.replaceChildren(make("div", { class: "line" }, words, bar, stop));
     const counts = { taught: 0, known: 0 };
@@ -84,6 +89,7 @@ export class Upload {
       if (stopped) break;
       say(words, `Learning ${i + 1} of ${files.length}: ${name}`);
       try {
+        if (file.size > MOST) throw new Error("It is larger than 16 MB.");
         const done = await this.#parts.outbox.file({ label, file, action });
         counts[done.examples.length || done.repeated ? "taught" : "known"] += 1;
         this.#parts.figures.lesson(done.milliseconds);
