@@ -1,7 +1,6 @@
 """The page serves people who do not see it or cannot point: axe-core finds nothing serious."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -59,7 +58,17 @@ def test_axe_finds_nothing_serious_on_any_face_of_the_page(me: Person) -> None:
     me.page.keyboard.press("Escape")
 
 
-def test_the_keyboard_alone_reaches_everything(me: Person, tmp_path: Path) -> None:
+def test_axe_would_find_what_is_wrong(me: Person) -> None:
+    spoil = "document.querySelector('#teach').setAttribute('aria-labelledby', 'nothing')"
+    me.page.evaluate("document.querySelector('#video').before(document.createElement('img'))")
+    me.page.evaluate(f"{spoil}; document.querySelector('#teach').replaceChildren()")
+    found = serious(me)
+    me.page.reload()
+    assert any("image-alt" in one for one in found)
+    assert any("button-name" in one for one in found)
+
+
+def test_the_keyboard_alone_reaches_everything(me: Person) -> None:
     me.page.set_viewport_size({"width": 1280, "height": 900})
     wanted = {
         "undo", "theme", "menu", "camera", "name", "teach", "add-images",

@@ -51,7 +51,7 @@ def test_three_things_are_taught_and_known_tomorrow(
         started = served.start()
         me = person(browser, camera, served.url)
         me.open()
-        look_over(me.page, "empty")
+        look_over(me, "empty")
         me.teach(first, 1)
         me.until_it_says(first)
         print(f"started after {started:.1f} s, first lesson after {monotonic() - began:.1f} s")
@@ -63,7 +63,8 @@ def test_three_things_are_taught_and_known_tomorrow(
         outlive(me, served, first)
         me.hold_up(third, part=1)
         assert right(me.says(FRAMES), renamed) >= 0.9
-        look_over(me.page, "restarted")
+        look_over(me, "restarted")
+        assert me.too_wide == []
         assert "Traceback" not in served.said()
     finally:
         if served.process is not None:
@@ -79,7 +80,7 @@ def teach(me: Person, first: str, second: str, third: str) -> None:
     counts = me.counts()
     assert set(counts) == {first, second, third}
     assert min(counts.values()) >= LESSONS
-    look_over(me.page, "taught")
+    look_over(me, "taught")
 
 
 def recognise(me: Person, first: str, second: str, third: str, stranger: str) -> None:
@@ -87,11 +88,11 @@ def recognise(me: Person, first: str, second: str, third: str, stranger: str) ->
     for name in (first, second, third):
         me.hold_up(name, part=1)
         assert right(me.says(FRAMES), name) >= 0.9, name
-    look_over(me.page, "recognised")
+    look_over(me, "recognised")
     me.hold_up(stranger)
     said = me.says(FRAMES)
     assert sum(one == ("Unknown", "unknown") for one in said) >= 0.9 * FRAMES
-    look_over(me.page, "unknown")
+    look_over(me, "unknown")
 
 
 def correct_and_undo(me: Person, first: str, another: str) -> None:
@@ -102,11 +103,11 @@ def correct_and_undo(me: Person, first: str, another: str) -> None:
     me.page.locator(f'#bars [data-label="{first}"] button').click()
     me.until_counts({**before, first: before[first] + 1})
     me.until_it_says(first)  # the film comes round to that picture
-    look_over(me.page, "corrected")
+    look_over(me, "corrected")
     me.page.keyboard.press("Control+z")
     me.until_counts(before)
     assert right(me.says(5), first) == 0
-    look_over(me.page, "undone")
+    look_over(me, "undone")
 
 
 def delete_and_rename(me: Person, first: str, third: str) -> str:
@@ -119,7 +120,7 @@ def delete_and_rename(me: Person, first: str, third: str) -> str:
     me.card(first).locator(f'.examples li[data-id="{name}"]').wait_for(state="detached")
     counts = {**before, first: before[first] - 1}
     me.until_counts(counts)
-    look_over(me.page, "deleted")
+    look_over(me, "deleted")
     other = Person(me.page.context.new_page(), me.camera, me.address)
     other.open()
     other.until_counts(counts)
@@ -127,7 +128,7 @@ def delete_and_rename(me: Person, first: str, third: str) -> str:
     renamed = f"my {third}"
     me.card(third).get_by_role("button", name="Rename").click()
     me.page.locator("#dialog input").fill(renamed)
-    look_over(me.page, "renaming")
+    look_over(me, "renaming")
     me.page.locator("#dialog").get_by_role("button", name="Rename").click()
     counts[renamed] = counts.pop(third)
     for page in (me, other):
@@ -154,7 +155,7 @@ def outlive(me: Person, served: Studio, first: str) -> None:
     served.kill()
     me.page.locator("#connection[data-state=lost]").wait_for()
     me.page.locator("#banner").wait_for()
-    look_over(me.page, "server-gone")
+    look_over(me, "server-gone")
     me.page.locator("#name").fill(first)
     me.page.locator("#name").press("Enter")
     me.page.keyboard.press("Space")

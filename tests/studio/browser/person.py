@@ -47,12 +47,14 @@ class Person:
     """One page, and what stands before its camera."""
 
     # troubles: what the browser's console complains of, and requests to other addresses.
+    # too_wide: where the page did not fit into its window.
 
     def __init__(self, page: "Page", camera: Camera, address: str) -> None:
         self.page = page
         self.camera = camera
         self.address = address
         self.troubles: list[str] = []
+        self.too_wide: list[str] = []
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
         page.on("console", lambda note: self._hear(note.type, note.text))
         page.on("request", lambda request: self._request(request.url))
