@@ -7,10 +7,14 @@ JOBS ?= 2
 # What runs on a device, and where: any name that torch has for one.
 ON_DEVICE := $(wildcard tests/*/test_device*.py) tests/common/test_recorded.py
 DEVICE ?= cuda
+# What the studio's page is tried with, and where pictures of each step go (in full: a test may stand
+# in another folder).
+AXE := axe-core@4.14.0
+SHOTS := $(CURDIR)/results/studio
 # The rooms whose every line should be run by a test.
 ENGINE := sums solvers heads selection engine estimators
 
-.PHONY: help demo test test-quick test-gpu coverage lint format bench clean
+.PHONY: help demo test test-quick test-gpu axe screenshots coverage lint format bench clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -34,6 +38,19 @@ test-quick: $(VENV)/ready  ## Run those that take no time: every room, a minute 
 
 test-gpu: $(VENV)/ready  ## Run those of models on a device on the GPU
 	NEWFOUND_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest $(ON_DEVICE)
+
+axe: node_modules/axe-core/axe.min.js  ## Fetch axe-core, which tests the studio's page, from npm
+
+node_modules/axe-core/axe.min.js:
+	npm install --prefix . --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $(AXE)
+
+screenshots: $(VENV)/ready  ## Take the pictures of docs/studio.md anew; needs chromium
+	rm -rf $(SHOTS)
+	NEWFOUND_DATA= NEWFOUND_SCREENSHOTS=$(SHOTS) $(BIN)/python -m pytest -q tests/studio/test_browser.py
+	cp $(SHOTS)/recognised-light-1280.png docs/studio-recognised.png
+	cp $(SHOTS)/unknown-dark-1280.png docs/studio-unknown.png
+	cp $(SHOTS)/recognised-light-390.png docs/studio-phone.png
+	cp $(SHOTS)/corrected-dark-390.png docs/studio-phone-dark.png
 
 coverage: $(VENV)/ready  ## Say which lines of the engine no test runs; at least 95 % of a room are
 	$(BIN)/coverage run -m pytest -q -m "not slow" $(ENGINE:%=tests/%) tests/storage tests/test_checks.py

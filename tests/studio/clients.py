@@ -56,6 +56,12 @@ class Client:
             self._sent[next(self._frames)] = perf_counter()
         await self.connection.send(message)
 
+    async def exchange(self, message: str | bytes) -> None:
+        """Send an image or any text, and wait until something answers to it."""
+        heard = self.heard
+        await self.send(message)
+        await self.until(lambda: self.heard > heard)
+
     async def look(self, image: bytes) -> Look:
         """Send an image, and wait for what is said of it."""
         before, refused = len(self.looks), len(self.errors)

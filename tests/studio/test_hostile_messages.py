@@ -75,9 +75,7 @@ async def messages(served: Studio) -> tuple[int, int]:
                 try:
                     for message in todo[done : done + EACH]:
                         done += 1
-                        heard = bad.heard
-                        await bad.send(message)
-                        await bad.until(lambda heard=heard: bad.heard > heard)
+                        await bad.exchange(message)
                         if done % BETWEEN == 0:
                             await answered(good, done)
                 except (ConnectionClosed, RefusedError):

@@ -1,6 +1,5 @@
 """The service keeps the word that its OpenAPI gives, whatever is asked of it."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ from tests.studio.process import studio
 
 pytestmark = pytest.mark.slow
 
-# `make trials` makes 5,000.
-REQUESTS = int(os.environ.get("NEWFOUND_REQUESTS", "400"))
+REQUESTS = 400  # `python -m benchmarks.studio requests` makes 5,000
 
 
 @pytest.mark.filterwarnings("ignore")  # schemathesis has opinions on schemas; answers count here
