@@ -90,7 +90,8 @@ def run(wishes: Wishes) -> None:
             from newfound.studio.app import create_app
 
             app = create_app(recogniser, page=wishes.page, token=token, local=local)
-            tls = wishes.certificate and server.Tls(wishes.certificate, wishes.key)
+            files = wishes.certificate, wishes.key
+            tls = None if files[0] is None else server.Tls(files[0], files[1])
             address = server.address_of(bound, tls is not None, token)
 
             def ready() -> None:

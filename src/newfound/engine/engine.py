@@ -67,6 +67,7 @@ class Engine:
     # _by_sums: the calibration that follows from the sums, where there are no witnesses.
     # _measured: what likeness is measured by, for the present sums.
     #     Both None: to be worked out.
+    # changes: how often something was learned or forgotten.
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class Engine:
         self._made_for: tuple[Any, ...] = ()
         self._by_sums: Calibration | None = None
         self._measured: Measures | None = None
+        self.changes = 0
 
     @classmethod
     def blank(
@@ -234,6 +236,7 @@ class Engine:
 
     def _drop_readings(self) -> None:
         self._by_sums = self._measured = None
+        self.changes += 1
 
     @one_thread
     def unknown(self, X: Rows, scores: Floats, leverage: Floats) -> Floats:
@@ -437,3 +440,7 @@ class Engine:
         """Let the witnesses vote now, on everything there is."""
         if self.selector is not None:
             self._vote()
+
+    def prepare(self) -> None:
+        """Work out now what the next question will need."""
+        _ = self.calibration, self._measures()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
 from newfound.common.device import Array, Device, device_of, lasting, on_host
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
@@ -146,6 +146,12 @@ class Learner(Locked):
         if len(X) != len(labels):
             raise InputError(f"X has {len(X)} rows, but y has {len(labels)} labels")
         return labels
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Is another as soon as anything is learned or forgotten, as long as the model lives."""
+        engine = self.__dict__.get("_engine")
+        return (0, 0) if engine is None else (id(engine), engine.changes)
 
     @property
     def is_taught(self) -> bool:
@@ -1047,6 +1053,76 @@ class Learner(Locked):
         self._taught()
         self._ready().reconsider()
         return self
+
+    @lasting
+    def reconsider_apart(self) -> Self:
+        """Do what `reconsider` does on a copy, so that nobody who asks has to wait for it.
+
+        Who teaches meanwhile makes it begin again, as long as they do: keep them away.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> Learner().store([[0.0], [1.0]], ["cup", "mug"]).reconsider_apart().scores([[0.5]])
+        array([[0.5, 0.5]])
+        """
+        while True:
+            with self.lock:
+                self._taught()
+                before = self._ready()
+                changes, engine = before.changes, before.copy()
+            engine.reconsider()
+            engine.prepare()
+            with self.lock:
+                if self.__dict__.get("_engine") is before and before.changes == changes:
+                    self._engine = engine
+                    return self
+
+    @lasting
+    def left_out(self, X: ArrayLike, y: ArrayLike) -> Labels:
+        """Return what the model would say of rows had each alone not been taught.
+
+        Penalty, recoding and weights of classes stay as they are. It takes no longer than to ask.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Rows that were taught.
+        y : array-like of shape (m,)
+            What they were taught as.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+
+        Examples
+        --------
+        >>> learner = Learner().store([[0.0], [1.0], [1.1]], ["cup", "mug", "mug"])
+        >>> learner.left_out([[0.0], [1.0]], ["cup", "mug"])
+        array(['mug', 'mug'], dtype='<U3')
+        """
+        with self.lock:
+            self._taught()
+            rows = self._rows(X, reset=False)
+            engine, reading = self._ready(), self._reading()
+            own, known = engine.sums.locate(self._labels(X, y))
+            if len(known) > engine.sums.n_classes:
+                raise NotTaughtError(f"{known[-1]} was not taught, so it cannot be left out")
+            leverage = on_host(engine.solver.leverage(self._placed(rows, "left_out")))
+            share = leverage * (engine.solver.masses / np.maximum(reading.counts, 1))[own]
+            scores = reading.products(on_host(rows)) + reading.intercept
+        # In ridge regression, a row's own share in its scores is known: its leverage, weighted.
+        scores[np.arange(len(scores)), own] -= share
+        scores /= np.maximum(1 - share, np.finfo(np.float64).eps)[:, None]
+        return reading.answered(scores - reading.intercept).best
 
     def _check_at_rest(self) -> None:
         if self._changing:

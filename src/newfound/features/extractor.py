@@ -90,6 +90,27 @@ class Extractor(ABC):
             rows.append(extracted.row)
         return np.array(rows, dtype=np.float32).reshape(-1, self.width)
 
+    def one(self, image: Source) -> NDArray[np.float32]:
+        """Return the features of one image, shape (width,), in this very thread.
+
+        Parameters
+        ----------
+        image : path, bytes of a file, PIL image or uint8 array
+
+        Returns
+        -------
+        ndarray of shape (width,), float32
+
+        Raises
+        ------
+        UnreadableImageError
+            If it cannot be used.
+        """
+        extracted = self._extract([image], None)[0]
+        if extracted.row is None:
+            raise UnreadableImageError(str(extracted.problem))
+        return extracted.row
+
     def stream(
         self,
         sources: Iterable[Source],

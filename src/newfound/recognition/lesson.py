@@ -99,7 +99,7 @@ class Lesson:
 
     def learn(self) -> None:
         """Learn what waits."""
-        with self.recogniser.lock:
+        with self.recogniser.editing:
             waiting, self.waiting = self.waiting, []
             if not self.again:  # another thread may have taught some of them meanwhile
                 for example, label in waiting:
@@ -109,10 +109,7 @@ class Lesson:
                 waiting, self.waiting = self.waiting, []
             if waiting:
                 examples, labels = [each for each, _ in waiting], [at for _, at in waiting]
-                vectors, made_by = stack(examples)
-                digests = [example.digest for example in examples]
-                teach = self.recogniser.teach_vectors
-                teach(vectors, labels, digests, made_by, at_once=self.at_once)
+                self.recogniser.teach_examples(examples, labels, at_once=self.at_once)
                 self.taught += len(waiting)
 
     def take(self, part: "Recogniser") -> None:
@@ -160,7 +157,7 @@ def forget(recogniser: "Recogniser", examples: Iterable[Example]) -> Forgotten:
     Forgotten
     """
     ready = list(examples)  # turned into vectors before anyone has to wait
-    with recogniser.lock:
+    with recogniser.editing:
         return _forget(recogniser, ready)
 
 

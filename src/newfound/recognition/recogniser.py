@@ -121,7 +121,7 @@ class Recogniser:
     # _learner: the classifier, without its face as long as nobody has asked for `model`.
     # _choice: the extractor that is wanted. _network: the one that was made, at the first image,
     #     behind the identity that it was made for.
-    # _changes: examples taught and forgotten since the choice was brought up to date.
+    # changes: examples taught and forgotten since the choice was brought up to date.
     # _names: the classes by how they are written.
 
     def __init__(
@@ -138,7 +138,7 @@ class Recogniser:
         self.taught = TaughtImages()
         self.identity: Identity | None = None
         self.unknown_above = UNKNOWN_ABOVE
-        self._changes = 0
+        self.changes = 0
         self._names = LabelNames()
         self._choice = extractor
         self._network: tuple[Identity | None, Extractor | None] = None, None
@@ -163,6 +163,11 @@ class Recogniser:
     def lock(self) -> Any:
         """Hold it to ask or change several things as one: a reentrant lock."""
         return self._learner.lock
+
+    @property
+    def editing(self) -> Any:
+        """Hold it to make several edits as one: a reentrant lock."""
+        return self.lock
 
     @property
     def is_taught(self) -> bool:
@@ -812,6 +817,36 @@ class Recogniser:
                 self.taught.add(label, digest)
             self._note_changes(len(X))
 
+    def teach_examples(
+        self, examples: Sequence[Example], labels: Sequence[Any], *, at_once: bool = False
+    ) -> None:
+        """Learn examples that are vectors by now, also if they were taught before.
+
+        Parameters
+        ----------
+        examples : sequence of Example
+        labels : sequence of str, bool or int
+            What they show, whatever the examples say.
+        at_once : bool, default=False
+            As for `teach_vectors`.
+
+        Raises
+        ------
+        WrongExtractorError, InputError
+            As for `teach_vectors`.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> one = Example("a.jpg", None, b"0" * 16, np.array([0.9]), None)
+        >>> recogniser.teach_examples([one], ["mug"])
+        >>> recogniser.counts
+        {'mug': 1}
+        """
+        vectors, made_by = sources.stack(examples)
+        digests = [example.digest for example in examples]
+        self.teach_vectors(vectors, labels, digests, made_by, at_once=at_once)
+
     def blank(self) -> "Recogniser":
         """Return one with the same parameters, for vectors only, that was taught nothing.
 
@@ -998,9 +1033,7 @@ class Recogniser:
         [True, True, True, False]
         """
         with self.lock:
-            self._changes = 0
-            if self.is_taught:
-                self._learner.reconsider()
+            self._reconsider()
 
     def refresh_if_changed(self) -> None:
         """Do what `refresh` does, if anything was taught or forgotten since the last time.
@@ -1010,8 +1043,52 @@ class Recogniser:
         >>> Recogniser(extractor=None).refresh_if_changed()
         """
         with self.lock:
-            if self._changes:
+            if self.changes:
                 self.refresh()
+
+    def settle(self, *, now: bool = False) -> None:
+        """Work out now what the next question would have to wait for.
+
+        Parameters
+        ----------
+        now : bool, default=False
+            Whether to bring the choice of parameters up to date in any case; otherwise if a
+            quarter of what is known came or went since the last time.
+
+        Examples
+        --------
+        >>> Recogniser(extractor=None).settle()
+        """
+        with self.lock:
+            if now or self._is_due():
+                self._reconsider()
+            elif self.is_taught:
+                _ = self._learner.calibration_
+
+    def left_out(self, vectors: ArrayLike, labels: Sequence[Any]) -> list[Any]:
+        """Return what it would say of vectors had each alone not been taught.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (m, d)
+            That were taught.
+        labels : sequence of str, bool or int
+            What they were taught as.
+
+        Returns
+        -------
+        list of labels
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [0.1], [1.0], [1.1]], ["cup", "cup", "mug", "mug"])
+        >>> recogniser.left_out([[0.0], [1.1]], ["cup", "mug"])
+        ['cup', 'mug']
+        """
+        X, y = self._checked(vectors, labels)
+        found: list[Any] = self._learner.left_out(X, y).tolist()
+        return found
 
     def save(self, path: str | os.PathLike[str] | None = None, *, refresh: bool = True) -> None:
         """Write all of it to one file, whole or not at all; `newfound.load` reads the model.
@@ -1054,13 +1131,34 @@ class Recogniser:
         with self.lock:
             if refresh:
                 self.refresh_if_changed()
-            frozen, taught = self._learner.frozen(), self.taught.copy()
-            identity, bound = self.identity, self.unknown_above
-        state = frozen.learner.to_state()._replace(extractor=identity)
-        kept = taught.to_arrays(state.sums.labels.tolist())
-        if bound != UNKNOWN_ABOVE:
-            kept[STORED_BOUND] = np.array([bound])
-        file_format.write(path, state.keeping("memory", kept), frozen.moment)
+            now = self.freeze()
+        file_format.write(path, now.to_state(), now.moment)
+
+    def freeze(self) -> "FrozenRecogniser":
+        """Return a copy of all that `save` writes, as it is at this moment.
+
+        Returns
+        -------
+        FrozenRecogniser
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> recogniser = Recogniser(extractor=None)
+        >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> then = recogniser.freeze()
+        >>> recogniser.forget_class("cup")
+        >>> then.to_state().sums.labels.tolist()
+        ['cup', 'mug']
+        """
+        with self.lock:
+            frozen = self._learner.frozen()
+            taught, bound = self.taught.copy(), self.unknown_above
+            return FrozenRecogniser(frozen.learner, taught, self.identity, bound, frozen.moment)
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
@@ -1068,10 +1166,39 @@ class Recogniser:
 
     def _open(self, path: Path) -> None:
         """Become what `save` wrote, or a recogniser of any other model: one without images."""
-        state = file_format.read(path)
+        self.become(file_format.read(path), path)
+
+    def become(self, state: file_format.State | None, path: str | os.PathLike[str]) -> None:
+        """Become what a file held; with None, one that was taught nothing.
+
+        Parameters
+        ----------
+        state : State or None
+            What `newfound.storage.format` read.
+        path : str or path-like
+            Of the file, which errors name.
+
+        Raises
+        ------
+        ModelFileError
+            If it holds no model.
+
+        Examples
+        --------
+        >>> one, other = Recogniser(extractor=None), Recogniser(extractor=None)
+        >>> one.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+        >>> other.become(one.freeze().to_state(), "one")
+        >>> other.counts
+        {'cup': 1, 'mug': 1}
+        """
+        self.changes = 0
+        if state is None:
+            self._learner, self.taught, self.identity = self._learner.blank(), TaughtImages(), None
+            return
         self._learner = learner_of(state, path)
         self.identity, kept = state.extractor, state.kept_by("memory")
         try:
+            self.taught = TaughtImages()
             if kept:
                 self.taught = TaughtImages.from_arrays(kept, state.sums.labels.tolist())
             self.unknown_above = _bound_in(kept)
@@ -1128,15 +1255,23 @@ class Recogniser:
                 raise NotTaughtError(f"an image with this digest was not taught as {label}")
 
     def _note_changes(self, examples: int) -> None:
-        self._changes += max(1, examples)
+        self.changes += max(1, examples)
         if not self.is_taught:
             self.identity = None
 
     def _refresh_if_due(self) -> None:
         """Bring everything up to date if a good part of what is known came or went since then."""
         with self.lock:
-            if self.is_taught and self._changes >= RENEW_SHARE * self._learner.n_samples_seen_:
-                self.refresh()
+            if self._is_due():
+                self._reconsider()
+
+    def _is_due(self) -> bool:
+        return self.is_taught and self.changes >= RENEW_SHARE * self._learner.n_samples_seen_
+
+    def _reconsider(self) -> None:
+        self.changes = 0
+        if self.is_taught:
+            self._learner.reconsider()
 
     def _as_taught(self, row: NDArray[np.floating], label: Any) -> NDArray[np.floating]:
         """Return a row as it was taught, if rows of its class are kept as they are.
@@ -1150,6 +1285,24 @@ class Recogniser:
             return row
         nearest: NDArray[np.floating] = kept[int(far.argmin())].astype(row.dtype)
         return nearest
+
+
+class FrozenRecogniser(NamedTuple):
+    """All that a file holds of a recogniser, as it was at a moment."""
+
+    learner: Learner
+    taught: TaughtImages
+    identity: Identity | None
+    unknown_above: float
+    moment: int  # later ones have larger numbers
+
+    def to_state(self) -> file_format.State:
+        """Return it as the storage room writes it."""
+        state = self.learner.to_state()._replace(extractor=self.identity)
+        kept = self.taught.to_arrays(state.sums.labels.tolist())
+        if self.unknown_above != UNKNOWN_ABOVE:
+            kept[STORED_BOUND] = np.array([self.unknown_above])
+        return state.keeping("memory", kept)
 
 
 def _as_list(images: Any) -> tuple[list[Any], bool]:

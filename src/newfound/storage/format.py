@@ -70,10 +70,16 @@ class State(NamedTuple):
 def write(path: str | os.PathLike[str], state: State, of: int | None = None) -> None:
     """Write a model file whole or not at all: to a temporary file, synced, then renamed.
 
-    If it is known `of` which `moment` the state is, it does not replace that of a later one.
-
-    The checksum is the SHA-256 of the whole file with the digest itself taken as zeros. What
+    If it is known `of` which `moment` the state is, it does not replace that of a later one. What
     `read` would refuse is not written: ValueError is raised, and an older file stays as it is.
+    """
+    write_whole(path, to_bytes(state, os.fspath(path)), of)
+
+
+def to_bytes(state: State, name: str) -> bytes | bytearray:
+    """Return what a model file holds, or raise ValueError, with this name, if `read` refused it.
+
+    The checksum is the SHA-256 of the whole file with the digest itself taken as zeros.
     """
     sums = state.sums
     header = {
@@ -101,12 +107,12 @@ def write(path: str | os.PathLike[str], state: State, of: int | None = None) -> 
         require(_header_length(data, len(data)) > 0, "labels and names")
     except InputError as error:
         raise InputError(
-            f"{os.fspath(path)}: not written, for it could not be read again "
+            f"{name}: not written, for it could not be read again "
             f"({error}); what was taught or merged last was too large"
         ) from error
     offset = _digest_offset(data, _NO_DIGEST)
     data[offset : offset + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()
-    write_whole(path, data, of)
+    return data
 
 
 def read(path: str | os.PathLike[str]) -> State:
@@ -115,9 +121,14 @@ def read(path: str | os.PathLike[str]) -> State:
     Nor are numbers taken that no teaching could have led to. Nothing is allocated that is much
     larger than the file.
     """
+    with open_regular(path) as file:
+        return from_bytes(file, os.fspath(path))
+
+
+def from_bytes(file: BinaryIO, name: str) -> State:
+    """Return what `read` does of a file that is open, or of bytes in memory; errors name it so."""
     try:
-        with open_regular(path) as file:
-            data = _whole(file)
+        data = _whole(file)
         header = _verified_header(data)
         tensors = safetensors.numpy.load(data)
         more = {name: tensors.pop(name) for name in sorted(tensors) if "." in name}
@@ -136,18 +147,19 @@ def read(path: str | os.PathLike[str]) -> State:
     except OSError:
         raise
     except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+        raise ModelFileError(f"{name}: {error}") from None
     except InputError as error:
-        raise ModelFileError(f"{os.fspath(path)}: damaged: {error}") from None
+        raise ModelFileError(f"{name}: damaged: {error}") from None
     except Exception as error:  # whatever a file that is not ours makes the parsers do
         raise ModelFileError(
-            f"{os.fspath(path)}: not a model file, or damaged ({type(error).__name__})"
+            f"{name}: not a model file, or damaged ({type(error).__name__})"
         ) from error
 
 
 def _whole(file: BinaryIO) -> bytes:
     """Return the bytes of a file, of which no more are read than it takes to see it is no model."""
-    size = os.fstat(file.fileno()).st_size
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
     start = file.read(9)
     length = _header_length(start, size)
     start += file.read(length - 1)

@@ -112,6 +112,16 @@ def run(
     -------
     int
     """
+    server = server_of(app, tls, ready)
+    with bound:
+        server.run([bound])
+    return server.signal
+
+
+def server_of(
+    app: Any, tls: Tls | None = None, ready: Callable[[], None] | None = None
+) -> "Server":
+    """Return a server for an application, as `run` runs it."""
     from newfound.studio.connections import Connection
 
     config = uvicorn.Config(
@@ -131,10 +141,7 @@ def run(
         ssl_certfile=None if tls is None else tls.certificate,
         ssl_keyfile=None if tls is None else tls.key,
     )
-    server = Server(config, ready)
-    with bound:
-        server.run([bound])
-    return server.signal
+    return Server(config, ready)
 
 
 class Server(uvicorn.Server):

@@ -111,8 +111,8 @@ class Service:
 
     def look_now(self, image: bytes, arrived: float) -> dict[str, Any]:
         """Say what an image shows; `arrived` by the monotonic clock."""
-        start = perf_counter()
-        answer = self._look(self._row(image), start)
+        start, extractor = perf_counter(), self.recogniser.extractor
+        answer = self._look(extractor.one(image), extractor.identity, start)
         self.metrics.look(monotonic() - arrived)
         return answer
 
@@ -120,9 +120,9 @@ class Service:
         self, lesson: Lesson, arrived: float
     ) -> Callable[[], tuple[dict[str, Any], dict[str, Any]]]:
         """Look at an image; return what teaches it, and returns what was done and said before."""
-        start = perf_counter()
-        row = self._row(lesson.image)
-        answer = self._look(row, start)
+        start, extractor = perf_counter(), self.recogniser.extractor
+        row = extractor.one(lesson.image)
+        answer = self._look(row, extractor.identity, start)
         digest, thumbnail = digest_of(lesson.image), thumbnail_of(lesson.image)
 
         def teach() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -130,6 +130,7 @@ class Service:
                 row,
                 self.recogniser.label(lesson.label),
                 digest,
+                extractor=extractor.identity,
                 thumbnail=thumbnail,
                 source=lesson.source,
                 key=lesson.key,
@@ -141,15 +142,12 @@ class Service:
 
         return teach
 
-    def _row(self, image: bytes) -> "NDArray[Any]":
-        return self.recogniser.extractor.one(image)
-
-    def _look(self, row: "NDArray[Any]", start: float) -> dict[str, Any]:
+    def _look(self, row: "NDArray[Any]", made_by: "Identity", start: float) -> dict[str, Any]:
         recogniser, answer = self.recogniser, None
         position = recogniser.position
         try:
             if recogniser.is_taught:
-                answer = recogniser.look_at_vectors(row[None], views.TOP)[0]
+                answer = recogniser.look_at_vectors(row[None], views.TOP, None, made_by)[0]
         except ValueError:
             if recogniser.is_taught:  # otherwise somebody has just taken the last example back
                 raise
@@ -188,7 +186,8 @@ class Service:
 
     async def edit(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
         """Do an edit in a thread."""
-        return await self.ask(lambda: self.edit_now(edit))
+        done: dict[str, Any] = await self.ask(lambda: self.edit_now(edit))
+        return done
 
     async def ask(self, question: Callable[[], Any]) -> Any:
         """Do something in a thread that may wait for others, and for files."""

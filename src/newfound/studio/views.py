@@ -7,7 +7,8 @@ from newfound import __version__
 
 if TYPE_CHECKING:
     from newfound.features.identity import Identity
-    from newfound.recognition.journalled import Edit, JournalledRecogniser, Kept
+    from newfound.recognition.journal import Kept
+    from newfound.recognition.journalled import Edit, JournalledRecogniser
     from newfound.recognition.recogniser import Answer
 
 # Guesses that an answer holds.

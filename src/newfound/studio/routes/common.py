@@ -35,6 +35,15 @@ def errors(*more: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def file_errors(*more: int) -> dict[int | str, dict[str, Any]]:
+    """Return the same for an address whose answer is no JSON: its errors are."""
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return {
+        status: {"content": content, "description": each["description"]}
+        for status, each in errors(*more).items()
+    }
+
+
 def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service

@@ -5,8 +5,10 @@ import secrets
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
@@ -22,7 +24,15 @@ from newfound.studio.archives import Found, pack, read, unpack
 from newfound.studio.bodies import spool
 from newfound.studio.errors import Refusal
 from newfound.studio.messages import Done, Imported, Key, checked_label
-from newfound.studio.routes.common import TheService, binary, check_type, errors, file_of, sent
+from newfound.studio.routes.common import (
+    TheService,
+    binary,
+    check_type,
+    errors,
+    file_errors,
+    file_of,
+    sent,
+)
 from newfound.studio.service import Lesson, Service
 from newfound.studio.workers import Lane
 
@@ -48,7 +58,7 @@ async def one_at_a_time(service: Service) -> AsyncIterator[None]:
 @router.get(
     "/export/model",
     response_class=Response,
-    responses={**errors(409), **file_of("application/octet-stream", "The model's file.")},
+    responses={**file_errors(409), **file_of("application/octet-stream", "The model's file.")},
 )
 async def export_model(service: TheService) -> Response:
     """Return the model as a file, as it is now."""
@@ -68,7 +78,7 @@ async def export_model(service: TheService) -> Response:
 @router.get(
     "/export/examples",
     response_class=Response,
-    responses={**errors(), **file_of("application/zip", "A folder for each class.")},
+    responses={**file_errors(), **file_of("application/zip", "A folder for each class.")},
 )
 async def export_examples(service: TheService) -> Response:
     """Return the pictures that are kept as a zip, which `newfound teach` reads unpacked."""
@@ -141,7 +151,6 @@ async def _teach(
     """Teach images in turn with everybody else's, and return how many; add to `problems`."""
     lane, action = Lane(), f"import-{secrets.token_hex(8)}"
     taught = known = 0
-    loop = asyncio.get_running_loop()
     while (each := await asyncio.to_thread(next, images, None)) is not None:
         found, image = each
         if image is None:
@@ -150,10 +159,8 @@ async def _teach(
         try:
             label = checked_label(found.label)
             lesson = Lesson(image, label, f"zip: {found.name[-LONGEST_SOURCE:]}", None, action)
-            arrived = loop.time()
-            done, _ = await service.in_lane(
-                lane, lambda lesson=lesson, at=arrived: service.lesson_now(lesson, at)
-            )
+            job = partial(service.lesson_now, lesson, monotonic())
+            done, _ = await service.in_lane(lane, job)
         except ValueError as error:  # also UnreadableImageError, and labels that cannot be
             problems.append(Problem(found.name, str(error)))
             continue

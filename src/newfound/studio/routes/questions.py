@@ -16,7 +16,7 @@ from newfound.studio.messages import (
     Session,
     State,
 )
-from newfound.studio.routes.common import TheAccess, TheService, errors, file_of, sent
+from newfound.studio.routes.common import TheAccess, TheService, errors, file_errors, file_of, sent
 
 router = APIRouter(tags=["questions"])
 # Seconds that a browser keeps the cookie.
@@ -52,7 +52,7 @@ async def examples(
 @router.get(
     "/api/examples/{id}/thumbnail",
     response_class=Response,
-    responses={**errors(404), **file_of("image/jpeg", "A JPEG of 256 pixels a side at most.")},
+    responses={**file_errors(404), **file_of("image/jpeg", "A JPEG of 256 pixels a side at most.")},
 )
 async def thumbnail(service: TheService, id: Annotated[int, Path(ge=1, le=LARGEST_ID)]) -> Response:
     """Return a small picture of an example."""
@@ -85,7 +85,7 @@ async def health(service: TheService) -> JSONResponse:
     return sent({"status": "stopping" if service.is_stopping else "ok", **values})
 
 
-@router.get("/metrics", response_class=PlainTextResponse, responses=errors())
+@router.get("/metrics", response_class=PlainTextResponse, responses=file_errors())
 async def metrics(service: TheService) -> PlainTextResponse:
     """Return figures as Prometheus reads them."""
     counts = await service.ask(lambda: service.recogniser.counts)
@@ -98,7 +98,7 @@ async def metrics(service: TheService) -> PlainTextResponse:
     return PlainTextResponse(service.metrics.text(gauges), media_type=kind)
 
 
-@router.post("/api/session", status_code=204, response_class=Response, responses=errors())
+@router.post("/api/session", status_code=204, response_class=Response, responses=file_errors())
 async def session(asked: Session, request: Request, access: TheAccess) -> Response:
     """Exchange the token for a cookie; where none is needed, do nothing."""
     response = Response(status_code=204)

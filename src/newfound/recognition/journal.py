@@ -1,0 +1,557 @@
+"""The journal: every edit of a model, in an SQLite file beside it, before it is acknowledged.
+
+An entry says which examples changed their label: `[id, before, after]`, None being no label. That
+is a lesson (None, mug), a deletion (mug, None) or a move (mug, cup), and it can be turned round.
+What examples are now follows from the entries, and is written in the same transaction.
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.common.errors import InputError, NewfoundError
+from newfound.features.identity import Identity
+from newfound.recognition.actions import Actions
+
+# Which file this is, and how it is laid out: what `file` and `sqlite3` show of it.
+APPLICATION, VERSION = 0x6E66_6A72, 1
+# So many examples are kept as vectors, and so many as pictures, unless someone says otherwise.
+KEEP_VECTORS, KEEP_THUMBNAILS = 20_000, 10_000
+# Seconds to wait for another process that writes.
+BUSY = 10.0
+# So many whole models are kept in it, as what cannot be turned round goes back to.
+MOST_STATES = 4
+# Keys of edits are remembered so long, whatever is forgotten of the edits themselves.
+KEYS_KEPT = 10_000
+
+_TABLES = """
+CREATE TABLE settings (name TEXT PRIMARY KEY, value ANY) STRICT;
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    time REAL NOT NULL,
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    key TEXT UNIQUE,
+    detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE extractors (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE examples (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    label TEXT,
+    time REAL NOT NULL,
+    source TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    extractor INTEGER,
+    dtype TEXT,
+    vector BLOB,
+    thumbnail BLOB
+) STRICT;
+CREATE INDEX of_label ON examples (label, id);
+CREATE INDEX of_digest ON examples (digest);
+CREATE INDEX with_vector ON examples (id) WHERE vector IS NOT NULL;
+CREATE INDEX with_thumbnail ON examples (id) WHERE thumbnail IS NOT NULL;
+CREATE TABLE states (entry INTEGER PRIMARY KEY, model BLOB NOT NULL) STRICT;
+"""
+
+
+class JournalError(NewfoundError):
+    """A journal cannot be read or written; what it holds is as it was."""
+
+
+class NoSuchExampleError(InputError):
+    """There is no such example, or none any more."""
+
+
+# An example on its way from one label to another: its id, and both; None: no label.
+Change = tuple[int, Any, Any]
+
+
+class Entry(NamedTuple):
+    """One edit of a model."""
+
+    id: int
+    kind: str  # change, rename, drop, state, refresh, undo or redo
+    action: str  # entries in a row with the same one are undone together
+    detail: dict[str, Any]
+
+    @property
+    def rows(self) -> list[Change]:
+        """Which examples it gives another label."""
+        return [(row[0], row[1], row[2]) for row in self.detail.get("rows", ())]
+
+
+class NewExample(NamedTuple):
+    """An example that is to be written down."""
+
+    vector: NDArray[np.floating]  # shape (d,)
+    digest: bytes
+    extractor: Identity | None
+    source: str = ""
+    thumbnail: bytes | None = None
+
+
+class Vector(NamedTuple):
+    """An example as a model is taught it."""
+
+    vector: NDArray[np.floating]  # shape (d,)
+    digest: bytes
+    extractor: Identity | None
+
+
+class Kept(NamedTuple):
+    """What is known of an example."""
+
+    id: int
+    label: Any  # None: it was deleted
+    time: float  # seconds since 1970
+    source: str  # where it came from, in words
+    has_vector: bool
+    has_thumbnail: bool
+
+
+def journal_file(model: str | os.PathLike[str]) -> Path:
+    """Return where the journal of a model is.
+
+    >>> journal_file("kitchen.newfound").name
+    'kitchen.newfound.journal'
+    """
+    path = Path(os.path.realpath(model))
+    return path.with_name(f"{path.name}.journal")
+
+
+class Journal:
+    """Entries, examples and, now and then, a whole model, in one file.
+
+    Any thread may read. Whoever writes does so inside `write`, one at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        Made, if it is not there.
+    keep_vectors, keep_thumbnails : int
+        Of how many examples to keep vectors and pictures; those of the oldest go first.
+    read_only : bool, default=False
+        Whether only to read a journal that is there.
+
+    Raises
+    ------
+    JournalError
+        If it is no journal, or one of a later version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = Journal(Path(folder) / "m.journal")
+    ...     with journal.write():
+    ...         ids = journal.add([NewExample(np.zeros(2), b"0" * 16, None)])
+    ...         entry = journal.append("change", {"rows": [[ids[0], None, "mug"]]})
+    ...     journal.kept("mug")[0].id, journal.actions.undoable
+    ...     journal.close()
+    (1, 'taught mug')
+    """
+
+    # id: of this journal, which snapshots carry.
+    # last: number of the last entry. floor: entries up to this one cannot be undone.
+    # actions: what can be undone and redone.
+    # _writer: the connection that writes, held by one thread at a time, `_written_by`. _reader:
+    #     another, so that who looks at thumbnails does not wait for a lesson.
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        keep_vectors: int = KEEP_VECTORS,
+        keep_thumbnails: int = KEEP_THUMBNAILS,
+        read_only: bool = False,
+    ) -> None:
+        self.path, self.read_only = Path(path), read_only
+        self.last: int = 0
+        self.keep_vectors, self.keep_thumbnails = keep_vectors, keep_thumbnails
+        self._reading = threading.Lock()
+        self._written_by: int | None = None
+        with self._in_words():
+            self._writer = self._connect()
+            try:
+                self._reader = self._writer
+                self._prepare()
+                self._reader = self._writer if read_only else self._connect()
+            except BaseException:
+                self._writer.close()
+                raise
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "ro" if self.read_only else "rwc"
+        address = f"{self.path.resolve().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(
+            address, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        if not self.read_only:
+            connection.execute("PRAGMA synchronous = FULL")  # acknowledged is on the disk
+            connection.execute("PRAGMA secure_delete = ON")
+        return connection
+
+    def _prepare(self) -> None:
+        one = self._writer.execute
+        found = one("PRAGMA application_id").fetchone()[0], one("PRAGMA user_version").fetchone()[0]
+        if found == (0, 0) and not one("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            if self.read_only:
+                raise JournalError(f"{self.path}: an empty file, and no journal")
+            self._make()
+        elif found[0] != APPLICATION:
+            raise JournalError(f"{self.path}: not a journal of newfound")
+        elif found[1] > VERSION:
+            raise JournalError(f"{self.path}: a journal of a later version: upgrade newfound")
+        self._recount()
+
+    def _recount(self) -> None:
+        """Find out what the file says of itself."""
+        one = self._writer.execute
+        settings = dict(one("SELECT name, value FROM settings").fetchall())
+        self.id, self.floor = bytes(settings["id"]), int(settings["floor"])
+        self.lean = bool(settings.get("lean"))
+        self.last = max(self.floor, one("SELECT ifnull(max(id), 0) FROM entries").fetchone()[0])
+        self.actions = Actions()
+        for entry in self.entries(self.floor):
+            self.actions.note(entry.id, entry.kind, entry.action, entry.detail)
+
+    def _make(self) -> None:
+        one = self._writer.execute
+        one("PRAGMA auto_vacuum = INCREMENTAL")
+        one("PRAGMA journal_mode = WAL")
+        one("BEGIN IMMEDIATE")
+        for statement in _TABLES.split(";\n"):
+            if statement.strip():
+                one(statement)
+        one("INSERT INTO settings VALUES ('id', ?), ('floor', 0)", (secrets.token_bytes(16),))
+        one(f"PRAGMA application_id = {APPLICATION}")
+        one(f"PRAGMA user_version = {VERSION}")
+        one("COMMIT")
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise JournalError(f"{self.path}: {error}") from error
+
+    def set(self, name: str, value: Any) -> None:
+        """Write down a setting; inside `write`."""
+        self._writer.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Write all that is written inside, or nothing of it."""
+        with self._in_words():
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._written_by = threading.get_ident()
+            try:
+                yield
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                self._written_by = None
+                self._recount()
+                raise
+            finally:
+                self._written_by = None
+
+    def append(
+        self, kind: str, detail: dict[str, Any], action: str | None = None, key: str | None = None
+    ) -> Entry:
+        """Add an entry, and give the examples that it names their labels; inside `write`."""
+        action = action or secrets.token_hex(8)
+        text = json.dumps(detail, separators=(",", ":"))
+        found = self._writer.execute(
+            "INSERT INTO entries (time, kind, action, key, detail) VALUES (?, ?, ?, ?, ?)",
+            (time.time(), kind, action, key, text),
+        )
+        entry = Entry(int(found.lastrowid or 0), kind, action, detail)
+        self.relabel(entry.rows)
+        self.last = entry.id
+        self.actions.note(entry.id, kind, action, detail)
+        return entry
+
+    def add(self, examples: Iterable[NewExample]) -> list[int]:
+        """Add examples, which have no label yet, and return their ids; inside `write`."""
+        ids, now = [], time.time()
+        for each in examples:
+            maker = None if each.extractor is None else self._extractor(each.extractor)
+            row = np.ascontiguousarray(each.vector)
+            source = each.source.encode("utf-8", "backslashreplace").decode()
+            found = self._writer.execute(
+                "INSERT INTO examples (time, source, digest, extractor, dtype, vector, thumbnail)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (now, source, each.digest, maker, row.dtype.str, row.tobytes(), each.thumbnail),
+            )
+            ids.append(int(found.lastrowid or 0))
+        self._drop_thumbnails()
+        return ids
+
+    def _extractor(self, identity: Identity) -> int:
+        text = json.dumps(identity.to_json(), sort_keys=True)
+        self._writer.execute("INSERT OR IGNORE INTO extractors (identity) VALUES (?)", (text,))
+        return self._one("SELECT id FROM extractors WHERE identity = ?", text)
+
+    def relabel(self, rows: Sequence[Change]) -> None:
+        """Give examples other labels; inside `write`."""
+        self._writer.executemany(
+            "UPDATE examples SET label = ? WHERE id = ?",
+            [(_text(after), number) for number, _, after in rows],
+        )
+
+    def keep_state(self, entry: int, model: bytes) -> None:
+        """Keep the whole model as it is after an entry; inside `write`. Empty: it knows nothing.
+
+        Of an action that makes several, the last is enough. Where there are too many, the oldest
+        goes, and with it what could be undone before the next.
+        """
+        one = self._writer.execute
+        one("INSERT OR REPLACE INTO states VALUES (?, ?)", (entry, model))
+        earlier = self.actions.of(entry)
+        one(
+            f"DELETE FROM states WHERE entry < ? AND entry IN ({','.join('?' * len(earlier))})",
+            (entry, *earlier),
+        )
+        kept = [row[0] for row in one("SELECT entry FROM states ORDER BY entry").fetchall()]
+        if len(kept) > MOST_STATES:
+            one("DELETE FROM states WHERE entry < ?", (kept[-MOST_STATES],))
+            self._raise_floor(kept[-MOST_STATES])
+
+    def _raise_floor(self, floor: int) -> None:
+        self.floor = floor
+        self.set("floor", floor)
+        self.actions.forget_until(floor)
+
+    def state(self, until: int | None = None) -> tuple[int, bytes | None]:
+        """Return the last whole model, of all or of those up to an entry, and which entry's it is.
+
+        None: there is none; then a model begins with nothing, before the first entry.
+        """
+        with self._read() as one:
+            found = one(
+                "SELECT entry, model FROM states WHERE entry <= ? ORDER BY entry DESC LIMIT 1",
+                (self.last if until is None else until,),
+            ).fetchone()
+        return (0, None) if found is None else (found[0], found[1])
+
+    def state_of(self, entry: int) -> bytes:
+        """Return the whole model that was kept with an entry."""
+        with self._read() as one:
+            found = one("SELECT model FROM states WHERE entry = ?", (entry,)).fetchone()
+        if found is None:
+            raise JournalError(f"{self.path}: the model of entry {entry} is not kept any more")
+        return bytes(found[0])
+
+    def entries(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
+        """Yield entries in order."""
+        most = 2**62 if until is None else until
+        step = 1000
+        while True:
+            with self._read() as one:
+                found = one(
+                    "SELECT id, kind, action, detail FROM entries"
+                    " WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+                    (after, most, step),
+                ).fetchall()
+            for number, kind, action, detail in found:
+                yield Entry(number, kind, action, json.loads(detail))
+            if len(found) < step:
+                return
+            after = found[-1][0]
+
+    def entry(self, number: int) -> Entry:
+        """Return one entry."""
+        for entry in self.entries(number - 1, number):
+            return entry
+        raise JournalError(f"{self.path}: there is no entry {number}")
+
+    def entry_of(self, key: str) -> Entry | None:
+        """Return the entry that was written with a key."""
+        with self._read() as one:
+            found = one("SELECT id FROM entries WHERE key = ?", (key,)).fetchone()
+        return None if found is None else self.entry(found[0])
+
+    def vectors(self, ids: Sequence[int]) -> list[Vector]:
+        """Return examples as a model is taught them, or raise NoSuchExampleError."""
+        found = []
+        with self._read() as one:
+            for number in ids:
+                row = one(
+                    "SELECT dtype, vector, digest, identity FROM examples LEFT JOIN extractors"
+                    " ON extractors.id = extractor WHERE examples.id = ?",
+                    (number,),
+                ).fetchone()
+                if row is None or row[1] is None:
+                    raise NoSuchExampleError(f"of example {number}, no vector is kept any more")
+                maker = None if row[3] is None else Identity.from_json(json.loads(row[3]))
+                found.append(Vector(np.frombuffer(row[1], np.dtype(row[0])), row[2], maker))
+        return found
+
+    def ids_of(self, label: Any) -> list[int]:
+        """Return the examples that have a label."""
+        with self._read() as one:
+            found = one("SELECT id FROM examples WHERE label = ? ORDER BY id", (_text(label),))
+            return [row[0] for row in found.fetchall()]
+
+    def ids_with_vectors(self, label: Any = None, newest: int | None = None) -> list[int]:
+        """Return examples of a label, or of all, whose vectors are kept, newest first."""
+        some = "label IS NOT NULL" if label is None else "label = ?"
+        with self._read() as one:
+            found = one(
+                f"SELECT id FROM examples WHERE {some} AND vector IS NOT NULL"
+                " ORDER BY id DESC LIMIT ?",
+                (*(() if label is None else (_text(label),)), -1 if newest is None else newest),
+            )
+            return [row[0] for row in found.fetchall()]
+
+    def find(self, label: Any, digest: bytes) -> list[int]:
+        """Return the examples of an image that have a label and a vector, newest first."""
+        with self._read() as one:
+            found = one(
+                "SELECT id FROM examples WHERE digest = ? AND label = ? AND vector IS NOT NULL"
+                " ORDER BY id DESC",
+                (digest, _text(label)),
+            )
+            return [row[0] for row in found.fetchall()]
+
+    def kept(self, label: Any = None, before: int | None = None, limit: int = 50) -> list[Kept]:
+        """Return examples of a label, or of all, newest first, from before an id on."""
+        some = "label IS NOT NULL" if label is None else "label = ?"
+        with self._read() as one:
+            found = one(
+                "SELECT id, label, time, source, vector IS NOT NULL, thumbnail IS NOT NULL"
+                f" FROM examples WHERE {some} AND id < ? ORDER BY id DESC LIMIT ?",
+                (
+                    *(() if label is None else (_text(label),)),
+                    2**62 if before is None else before,
+                    limit,
+                ),
+            ).fetchall()
+        return [_kept(row) for row in found]
+
+    def example(self, number: int) -> Kept:
+        """Return what is known of an example, or raise NoSuchExampleError."""
+        found = None
+        if 0 < number < 2**62:
+            with self._read() as one:
+                found = one(
+                    "SELECT id, label, time, source, vector IS NOT NULL, thumbnail IS NOT NULL"
+                    " FROM examples WHERE id = ?",
+                    (number,),
+                ).fetchone()
+        if found is None:
+            raise NoSuchExampleError(f"there is no example {number}")
+        return _kept(found)
+
+    def thumbnail(self, number: int) -> bytes | None:
+        """Return the picture of an example; None: none is kept."""
+        self.example(number)
+        with self._read() as one:
+            found = one("SELECT thumbnail FROM examples WHERE id = ?", (number,)).fetchone()
+        return None if found is None else found[0]
+
+    def counts(self) -> dict[Any, int]:
+        """Return how many examples of each label are written down."""
+        with self._read() as one:
+            found = one(
+                "SELECT label, count(*) FROM examples WHERE label IS NOT NULL GROUP BY label"
+            ).fetchall()
+        return {json.loads(label): count for label, count in found}
+
+    @property
+    def deleted(self) -> int:
+        """How many examples are deleted, and not gone yet."""
+        with self._read() as one:
+            found = one("SELECT count(*) FROM examples WHERE label IS NULL").fetchone()
+        return int(found[0])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are so many vectors that it is time to let the oldest go."""
+        with self._read() as one:
+            found = one("SELECT count(*) FROM examples WHERE vector IS NOT NULL").fetchone()
+        return int(found[0]) > self.keep_vectors + max(10, self.keep_vectors // 10)
+
+    def forget_past(self, model: bytes) -> None:
+        """Begin anew with a whole model, and let go of all that only the past needs; in `write`.
+
+        What was deleted is gone, pictures too; so are vectors beyond their number; nothing that
+        came before can be undone. Call `shrink` afterwards.
+        """
+        one = self._writer.execute
+        one("DELETE FROM states")
+        one("INSERT INTO states VALUES (?, ?)", (self.last, model))
+        one("DELETE FROM examples WHERE label IS NULL")
+        one(
+            "UPDATE examples SET vector = NULL WHERE vector IS NOT NULL AND id NOT IN (SELECT id"
+            " FROM examples WHERE vector IS NOT NULL ORDER BY id DESC LIMIT ?)",
+            (self.keep_vectors,),
+        )
+        one("DELETE FROM entries WHERE id <= ? AND key IS NULL", (self.last - 1,))
+        one("DELETE FROM entries WHERE id <= ?", (self.last - KEYS_KEPT,))
+        one(
+            "UPDATE entries SET kind = 'gone', action = '', detail = '{}' WHERE id <= ?",
+            (self.last,),
+        )
+        self._raise_floor(self.last)
+
+    def shrink(self) -> None:
+        """Give back the room of what is gone, and leave no trace of it in the file."""
+        with self._in_words(), self._reading:
+            self._writer.execute("VACUUM")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._reading:
+            if self._reader is not self._writer:
+                self._reader.close()
+            self._writer.close()
+
+    @contextmanager
+    def _read(self) -> Iterator[Any]:
+        """Yield what asks: inside `write` the connection that writes, which sees what it wrote."""
+        with self._in_words():
+            if self._written_by == threading.get_ident():
+                yield self._writer.execute
+                return
+            with self._reading:
+                yield self._reader.execute
+
+    def _drop_thumbnails(self) -> None:
+        """Let go of the oldest pictures beyond their number."""
+        count = self._one("SELECT count(*) FROM examples WHERE thumbnail IS NOT NULL")
+        if count > self.keep_thumbnails:
+            self._writer.execute(
+                "UPDATE examples SET thumbnail = NULL WHERE id IN (SELECT id FROM examples"
+                " WHERE thumbnail IS NOT NULL ORDER BY id LIMIT ?)",
+                (count - self.keep_thumbnails,),
+            )
+
+    def _one(self, question: str, *values: Any) -> int:
+        return int(self._writer.execute(question, values).fetchone()[0])
+
+
+def _text(label: Any) -> str | None:
+    """Return a label as it is written down: JSON tells 1, "1" and true apart."""
+    return None if label is None else json.dumps(label)
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    number, label, when, source, has_vector, has_thumbnail = row
+    label = None if label is None else json.loads(label)
+    return Kept(number, label, when, source, bool(has_vector), bool(has_thumbnail))
