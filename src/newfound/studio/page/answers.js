@@ -105,9 +105,9 @@ function fill(item, share, words, wins) {
 
 function noteOf(classes, why) {
   if (classes === 0) return "";
-  if (why) {
-    const clause = why.replace(/\.$/, "");
-    return /^[a-z]/.test(clause) ? `It cannot tell yet what is unknown: ${clause}.` : `${clause}.`;
-  }
-  return "Wrong? Press the right name.";
+  const correct = classes > 1 ? "Wrong? Press the right name." : "";
+  if (!why) return correct;
+  const clause = why.replace(/\.$/, "");
+  const sentence = /^[a-z]/.test(clause) ? `It cannot tell yet what is unknown: ${clause}` : clause;
+  return `${sentence}. ${correct}`.trim();
 }

@@ -27,7 +27,9 @@ export function startMenu({ store, outbox, toast, upload }) {
     button.disabled = !bin;
     say(find("#model"), model);
     document.title = `${model} · newfound studio`;
-    say(find("#about"), [`newfound ${version}`, extractor].filter(Boolean).join(" · "));
+    // The extractor's name is enough here; the settings behind it are for `newfound inspect`.
+    const network = extractor?.split(" (")[0];
+    say(find("#about"), [`newfound ${version}`, network].filter(Boolean).join(" · "));
   });
   onPick("#pick-model", (file) => importModel(file, { store, toast }));
   onPick("#pick-zip", (file) => importExamples(file, { store, upload, toast }));

@@ -51,7 +51,7 @@ export class Teacher {
     button.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       event.preventDefault();      // no text selection, and the name field keeps its keyboard away
-      button.focus({ preventScroll: true });
+      button.focus({ preventScroll: true, focusVisible: false });
       button.setPointerCapture(event.pointerId);
       held = true;
       this.begin(this.label, "pointer");

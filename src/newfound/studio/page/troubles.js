@@ -4,7 +4,8 @@ import { question } from "./dialogs.js";
 import { find, say } from "./dom.js";
 
 const CAMERA = {
-  NotAllowedError: "The camera is not allowed. Allow it in the browser's address bar, then try again.",
+  NotAllowedError: "The camera is not allowed. "
+    + "Allow it in the browser's address bar, then try again.",
   NotFoundError: "There is no camera. Plug one in and try again, or add images.",
   NotReadableError: "Another program uses the camera. Close that program, then try again.",
   InsecureError: "Browsers give a camera to secure pages only. "
