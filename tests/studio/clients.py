@@ -18,10 +18,11 @@ Message = dict[str, Any]
 
 
 class Look(NamedTuple):
-    """An answer, and how long it took."""
+    """An answer, how long it took, and how long the client had waited for any answer by then."""
 
     answer: Message
     seconds: float
+    waited: float
 
 
 class RefusedError(Exception):
@@ -31,7 +32,7 @@ class RefusedError(Exception):
 class Client:
     """One connection. Looks and lessons may be under way at the same time."""
 
-    # sent: when each frame that may still be answered was sent.
+    # _sent: when each frame that may still be answered was sent.
     # looks: frames that were answered, in order; dropped: how many were passed over for newer ones.
     # errors: what the service refused, beside lessons that someone waits for.
     # heard: messages that answer to something; ended: no more will come.
@@ -120,10 +121,11 @@ class Client:
         if kind == "state":
             self.state = message
         elif kind == "answer":
-            began = self._sent.pop(message["frame"])
-            self._sent = {frame: at for frame, at in self._sent.items() if frame > message["frame"]}
-            self.dropped += message["dropped"]
-            self.looks.append(Look(message, perf_counter() - began))
+            frame, now = message["frame"], perf_counter()
+            first, began = min(self._sent.values()), self._sent[frame]
+            self._sent = {later: at for later, at in self._sent.items() if later > frame}
+            self.dropped = message["dropped"]
+            self.looks.append(Look(message, now - began, now - first))
         elif kind == "pong":
             if "pong" in self._waiting:
                 self._waiting["pong"].set_result(message)

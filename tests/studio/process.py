@@ -84,6 +84,12 @@ class Studio:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    def busy(self) -> float:
+        """Return the seconds that it kept cores busy."""
+        assert self.process is not None
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def said(self) -> str:
         """Return what it printed."""
         return self.log.read_text(errors="replace")
