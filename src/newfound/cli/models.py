@@ -4,12 +4,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from newfound.cli.console import FAILED, Console, printable
 from newfound.recognition import locking
+from newfound.recognition.beside import exists, journal_file
 from newfound.recognition.undo import undo_state
 
 if TYPE_CHECKING:
@@ -17,21 +18,31 @@ if TYPE_CHECKING:
 
 
 def open_recogniser(path: Path) -> "Recogniser":
-    """Return the recogniser in a file, or exit with an error message if there is none."""
-    from newfound.recognition.recogniser import Recogniser
+    """Return the recogniser of a model, or exit with an error message if there is none."""
+    from newfound.recognition.opening import open_to_look
 
     must_exist(path)
     with locking.name_in_errors(path):
-        return Recogniser(path)
+        recogniser = open_to_look(path)
+    if not recogniser.is_taught:  # there is a journal, which says so
+        _end(path)
+    return recogniser
 
 
 def must_exist(path: Path) -> None:
     """Exit with an error message if there is no model."""
-    if not path.exists():
+    if not exists(path):
+        _end(path)
+
+
+def _end(path: Path) -> NoReturn:
+    if journal_file(path).exists():
+        more = f", newfound undo {path} brings back what was forgotten last"
+    else:
         kept = undo_state(Path(os.path.realpath(path)))
         more = f", newfound undo {path} brings back the last" if kept else ""
-        Console().error(f"There is no model {path}: newfound teach makes one{more}.")
-        raise typer.Exit(FAILED)
+    Console().error(f"There is no model {path}: newfound teach makes one{more}.")
+    raise typer.Exit(FAILED)
 
 
 @contextmanager
@@ -57,10 +68,13 @@ def locked(
         raise typer.Exit(FAILED) from None
 
 
-def save(change: locking.Change, recogniser: "Recogniser", console: Console) -> None:
+def save(
+    change: locking.Change, recogniser: "Recogniser", console: Console, for_good: bool = False
+) -> None:
     """Save a model, and say so if nothing is left of it."""
-    change.save(recogniser)
+    change.save(recogniser, undoable=not for_good)
+    if for_good:
+        change.forget_past(recogniser)
     if not recogniser.is_taught:
-        console.info(
-            f"That was all it knew: the model is gone. newfound undo {change.named} brings it back."
-        )
+        back = "" if for_good else f" newfound undo {change.named} brings it back."
+        console.info(f"That was all it knew: the model is gone.{back}")

@@ -48,6 +48,14 @@ UnknownAbove = Annotated[
         show_default=False,
     ),
 ]
+ForGood = Annotated[
+    bool,
+    typer.Option(
+        "--for-good",
+        help="Leave nothing of it in the journal, nor in what undo would go back to: what was done "
+        "up to now cannot be undone any more.",
+    ),
+]
 Wait = Annotated[
     float,
     typer.Option(min=0, help="Seconds to wait while another process changes the model."),

@@ -19,6 +19,7 @@ from newfound.cli.commands.forget_class import forget_class
 from newfound.cli.commands.inspect import inspect
 from newfound.cli.commands.merge import merge
 from newfound.cli.commands.predict import predict
+from newfound.cli.commands.redo import redo
 from newfound.cli.commands.rename import rename
 from newfound.cli.commands.reproduce import reproduce
 from newfound.cli.commands.serve import serve
@@ -45,6 +46,7 @@ app.command("forget-class")(forget_class)
 app.command()(rename)
 app.command()(merge)
 app.command()(undo)
+app.command()(redo)
 app.command()(studio)
 app.command()(serve)
 app.command()(features)

@@ -119,16 +119,6 @@ class Kept(NamedTuple):
     has_thumbnail: bool
 
 
-def journal_file(model: str | os.PathLike[str]) -> Path:
-    """Return where the journal of a model is.
-
-    >>> journal_file("kitchen.newfound").name
-    'kitchen.newfound.journal'
-    """
-    path = Path(os.path.realpath(model))
-    return path.with_name(f"{path.name}.journal")
-
-
 class Journal:
     """Entries, examples and, now and then, a whole model, in one file.
 

@@ -17,6 +17,7 @@ from newfound.common.interrupts import uninterrupted
 from newfound.features.identity import Identity
 from newfound.recognition import replay
 from newfound.recognition.actions import describe
+from newfound.recognition.beside import journal_file
 from newfound.recognition.extractors import DEFAULT
 from newfound.recognition.journal import (
     KEEP_THUMBNAILS,
@@ -27,7 +28,6 @@ from newfound.recognition.journal import (
     Kept,
     NewExample,
     NoSuchExampleError,
-    journal_file,
 )
 from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import Recogniser
@@ -594,12 +594,15 @@ class JournalledRecogniser(replay.Replica):
             self._unwritten = "learned what another model knows"
             return both
 
-    def replace(self, model: str | os.PathLike[str], *, key: str | None = None) -> Edit:
-        """Become the model in a file, of which only sums come.
+    def replace(
+        self, model: "str | os.PathLike[str] | Recogniser", *, key: str | None = None
+    ) -> Edit:
+        """Become another model, of which only sums come.
 
         Parameters
         ----------
-        model : str or path-like
+        model : str, path-like or Recogniser
+            Its file, or itself.
         key : str, optional
             As for `teach_one`.
 
@@ -615,7 +618,7 @@ class JournalledRecogniser(replay.Replica):
         with self._edit(key) as known:
             if known is not None:
                 return known
-            other = Recogniser(model, None)
+            other = model if isinstance(model, Recogniser) else Recogniser(model, None)
             return self._write_state("brought in another model", key, replay.whole(other))
 
     def undo(self, *, key: str | None = None) -> Edit:
@@ -686,6 +689,9 @@ class JournalledRecogniser(replay.Replica):
         with self._edit():
             if self.is_taught:
                 self._write(lambda: self.journal.append("refresh", {}))
+
+    def _refresh_if_due(self) -> None:
+        """Do nothing: each entry has seen to it."""
 
     def refresh_if_changed(self) -> None:
         """Do what `refresh` does, if anything was taught or forgotten since the last time."""
@@ -826,6 +832,19 @@ class JournalledRecogniser(replay.Replica):
             if not self.journal.read_only:
                 self.snapshot()
             self.journal.close()
+
+    def detached(self) -> Recogniser:
+        """Return a recogniser that knows the same and writes down nothing; this one is used up.
+
+        Returns
+        -------
+        Recogniser
+        """
+        other = Recogniser(None, self._choice)
+        other.path, other.unknown_above = self.path, self.unknown_above
+        other._learner, other.taught = self._learner, self.taught  # noqa: SLF001 - a recogniser
+        other.identity, other.changes = self.identity, self.changes
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError("a recogniser with a journal is in one place only: open it there")

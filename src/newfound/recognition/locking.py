@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING
 from newfound.common.errors import NewfoundError
 from newfound.common.files import open_regular
 from newfound.common.interrupts import uninterrupted
+from newfound.recognition.beside import journal_file
 from newfound.recognition.undo import conclude, put_aside, undo_file
 
 if TYPE_CHECKING:
+    from newfound.recognition.journal import Journal
     from newfound.recognition.recogniser import Recogniser
 
 # Files that a save began and did not end are left alone for so many seconds: it may be going on.
@@ -34,6 +37,37 @@ class Change:
     def __init__(self, path: Path, named: Path) -> None:
         self.path, self.named = path, named
         self.is_kept = False
+        self._journal: Journal | None = None
+
+    def open(self, lean: bool = False) -> "Recogniser":
+        """Return the model's recogniser, or a new one.
+
+        Where there is a journal, it writes to that, and all it is taught is undone as one.
+
+        Parameters
+        ----------
+        lean : bool, default=False
+            As for `Recogniser`.
+
+        Returns
+        -------
+        Recogniser
+        """
+        with name_in_errors(self.named):
+            if not journal_file(self.path).exists():
+                from newfound.recognition.recogniser import Recogniser
+
+                return Recogniser(self.named, lean=lean)
+            from newfound.recognition.journalled import JournalledRecogniser
+
+            recogniser = JournalledRecogniser(self.named, lean=lean)
+        self._journal, recogniser.action = recogniser.journal, secrets.token_hex(8)
+        return recogniser
+
+    def close(self) -> None:
+        """Close the journal, if one was opened."""
+        if self._journal is not None:
+            self._journal.close()
 
     def save(
         self, recogniser: "Recogniser", *, undoable: bool = True, refresh: bool = True
@@ -50,6 +84,9 @@ class Change:
         """
         if refresh:
             recogniser.refresh_if_changed()
+        if journal_file(self.path).exists():
+            self._save_with_journal(recogniser)
+            return
         first = undoable and not self.is_kept
         with uninterrupted():
             if first:
@@ -65,6 +102,34 @@ class Change:
                 if first:
                     with name_in_errors(undo_file(beside(self.named))):
                         self.is_kept = conclude(self.path)
+
+    def forget_past(self, recogniser: "Recogniser") -> None:
+        """Let go of all that undo could bring back, of a recogniser that was saved.
+
+        Parameters
+        ----------
+        recogniser : Recogniser
+        """
+        from newfound.recognition.journalled import JournalledRecogniser
+
+        if isinstance(recogniser, JournalledRecogniser):
+            recogniser.forget_for_good()
+        undo_file(self.path).unlink(missing_ok=True)
+
+    def _save_with_journal(self, recogniser: "Recogniser") -> None:
+        """Save it as what the journal beside the file led to, or as a model that replaces that."""
+        from newfound.recognition.journalled import JournalledRecogniser
+
+        with name_in_errors(self.named):
+            if isinstance(recogniser, JournalledRecogniser):
+                recogniser.snapshot()
+                return
+            journalled = JournalledRecogniser(self.path, None)
+            try:
+                journalled.replace(recogniser)
+                journalled.snapshot()
+            finally:
+                journalled.journal.close()
 
 
 @contextmanager
@@ -105,7 +170,11 @@ def locked(
         with name_in_errors(undo_file(beside(named))):
             conclude(path)  # what a process did not come to that was killed
         _clear_away(path)
-        yield Change(path, named)
+        change = Change(path, named)
+        try:
+            yield change
+        finally:
+            change.close()
 
 
 @contextmanager

@@ -1263,7 +1263,7 @@ class Recogniser:
         """Bring everything up to date if a good part of what is known came or went since then."""
         with self.lock:
             if self._is_due():
-                self._reconsider()
+                self.refresh()
 
     def _is_due(self) -> bool:
         return self.is_taught and self.changes >= RENEW_SHARE * self._learner.n_samples_seen_

@@ -4,8 +4,8 @@ import typer
 
 from newfound.cli.console import DONE, SOME_UNREADABLE, Console, plural
 from newfound.cli.inputs import find, tell_problems, use_extractor
-from newfound.cli.models import locked, must_exist, open_recogniser, save
-from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Model, Quiet, Wait
+from newfound.cli.models import locked, must_exist, save
+from newfound.cli.options import As, ExtractorName, ForGood, Images, LabelsFrom, Model, Quiet, Wait
 
 
 def forget(
@@ -14,6 +14,7 @@ def forget(
     label: As = None,
     labels: LabelsFrom = "first",
     extractor: ExtractorName = None,
+    for_good: ForGood = False,
     wait: Wait = 0.0,
     quiet: Quiet = False,
 ) -> None:
@@ -24,7 +25,7 @@ def forget(
 
     Say with --as what the images were taught as, or name folders, as for teaching. Images that
     were not taught under that label are listed, and the exit code is 3. A model that knows nothing
-    any more is removed; the undo command brings it back.
+    any more is removed; the undo command brings it back. With --for-good, nothing does.
     """
     console = Console(quiet)
     found = find(images, label, labels, console)
@@ -32,12 +33,12 @@ def forget(
     with locked(model, wait, console) as change:
         from newfound.recognition.lesson import forget as forget_examples
 
-        recogniser = open_recogniser(model)
+        recogniser = change.open()
         use_extractor(recogniser, extractor, found)
         examples = console.progress(recogniser.examples(found), len(found), "looking")
         forgotten, problems = forget_examples(recogniser, examples)
         if forgotten:
-            save(change, recogniser, console)
+            save(change, recogniser, console, for_good)
     console.info(f"Forgot {plural(forgotten, 'image')}.")
     tell_problems(problems, console)
     raise typer.Exit(SOME_UNREADABLE if problems else DONE)

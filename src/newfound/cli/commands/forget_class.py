@@ -6,31 +6,34 @@ import typer
 
 from newfound.cli.console import Console
 from newfound.cli.inputs import check_label
-from newfound.cli.models import locked, must_exist, open_recogniser, save
-from newfound.cli.options import Model, Quiet, Wait
+from newfound.cli.models import locked, must_exist, save
+from newfound.cli.options import ForGood, Model, Quiet, Wait
 from newfound.common.errors import InputError
 
 Label = Annotated[str, typer.Argument(help="Class to forget.", show_default=False)]
 
 
-def forget_class(model: Model, label: Label, wait: Wait = 0.0, quiet: Quiet = False) -> None:
+def forget_class(
+    model: Model, label: Label, for_good: ForGood = False, wait: Wait = 0.0, quiet: Quiet = False
+) -> None:
     """Take back a class, as if it had never been taught.
 
     \b
     newfound forget-class kitchen.newfound mug
 
     A model made with teach --lean cannot do that: forget the images of the class instead.
+    The undo command brings the class back, unless it is forgotten --for-good.
     """
     check_label(label)
     console = Console(quiet)
     must_exist(model)
     with locked(model, wait, console) as change:
-        recogniser = open_recogniser(model)
+        recogniser = change.open()
         if recogniser.is_lean:
             raise InputError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"
             )
         recogniser.forget_class(recogniser.label(label))
-        save(change, recogniser, console)
+        save(change, recogniser, console, for_good)
     console.info(f"Forgot {label}.")

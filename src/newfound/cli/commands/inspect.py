@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from newfound.cli.console import emit, plural, print_table, shortened, size
 from newfound.cli.models import open_recogniser
 from newfound.cli.options import Json, Model
+from newfound.recognition.beside import journal_file
 from newfound.recognition.undo import undo_state
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def inspect(model: Model, as_json: Json = False) -> None:
         ["estimator", found["estimator"]],
         ["file", size(found["bytes"])],
     ]
+    if found["journal_bytes"] is not None:
+        rows.append(["journal", size(found["journal_bytes"])])
     if found["undo_bytes"] is not None:
         kept = found["undo_bytes"]
         rows.append(["undo", size(kept) if kept else "back to no model"])
@@ -55,7 +58,7 @@ def inspect(model: Model, as_json: Json = False) -> None:
 
 def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
     model, identity = recogniser.model, recogniser.identity
-    kept = undo_state(Path(os.path.realpath(path)))
+    kept, journal = undo_state(Path(os.path.realpath(path))), journal_file(path)
     labels = list(map(str, model.classes_.tolist()))
     recoding = getattr(model, "recoding_", None)
     if recoding is None:
@@ -73,6 +76,7 @@ def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "remembers": len(recogniser.taught),
         "estimator": type(model).__name__,
         "parameters": model.to_state().parameters,
-        "bytes": path.stat().st_size,
+        "bytes": path.stat().st_size if path.exists() else 0,
+        "journal_bytes": journal.stat().st_size if journal.exists() else None,
         "undo_bytes": None if kept is None else kept.stat().st_size,
     }

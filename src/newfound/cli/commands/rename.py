@@ -8,7 +8,7 @@ import typer
 
 from newfound.cli.console import FAILED, Console, is_terminal, printable
 from newfound.cli.inputs import check_label
-from newfound.cli.models import locked, must_exist, open_recogniser, save
+from newfound.cli.models import locked, must_exist, save
 from newfound.cli.options import Model, Quiet, Wait
 
 Old = Annotated[str, typer.Argument(help="Name of the class.", show_default=False)]
@@ -33,7 +33,7 @@ def rename(
     console = Console(quiet)
     must_exist(model)
     with locked(model, wait, console) as change:
-        recogniser = open_recogniser(model)
+        recogniser = change.open()
         taught = recogniser.classes
         before, after = recogniser.label(old), recogniser.label(new)
         if before == after and isinstance(after, str):

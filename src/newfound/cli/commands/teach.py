@@ -22,7 +22,7 @@ from newfound.cli.inputs import find, tell_problems, use_extractor
 from newfound.cli.models import locked
 from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, Wait
 from newfound.common.errors import ClusterError
-from newfound.recognition.locking import Change, name_in_errors
+from newfound.recognition.locking import Change
 
 if TYPE_CHECKING:
     from newfound.recognition.lesson import Lesson
@@ -90,10 +90,8 @@ def teach(
     found = find(images, label, labels, console)
     with locked(model, wait, console) as change:
         from newfound.recognition.lesson import Lesson
-        from newfound.recognition.recogniser import Recogniser
 
-        with name_in_errors(model):
-            recogniser = Recogniser(model, lean=lean)
+        recogniser = change.open(lean)
         if lean and recogniser.is_taught and not recogniser.is_lean:
             console.info(f"{model} exists already and is not lean; --lean is for new models.")
         use_extractor(recogniser, extractor, found)

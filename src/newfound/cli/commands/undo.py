@@ -2,13 +2,14 @@
 
 import os
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import typer
 
 from newfound.cli.console import FAILED, Console, size, summary
 from newfound.cli.models import locked
 from newfound.cli.options import Model, Quiet, Wait
+from newfound.recognition.beside import journal_file
 from newfound.recognition.locking import beside, name_in_errors
 from newfound.recognition.undo import is_own, swap, undo_file, undo_state
 
@@ -22,9 +23,14 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     The model is again as it was before the last teach, forget, forget-class, rename or merge; it
     comes back if it is gone because all was forgotten. A second undo takes back the first. The
     other state is kept beside the model, in a file that ends in .undo; delete it to save space.
+    A model with a journal, as the studio keeps it, goes back further with each undo, and forth
+    again with redo.
     """
     console = Console(quiet)
     path = Path(os.path.realpath(model))
+    if journal_file(path).exists():
+        turn_journal(model, wait, console, "undo")
+        return
     if undo_state(path) is None:
         _end(model, console)
     with locked(model, wait, console, check=False):  # undo is for damaged models, too
@@ -39,6 +45,24 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     now = f"knows {state} again" if is_model else "is gone again, as before it was taught"
     room = f" ({size(kept)} kept)" if kept else ""  # none: that there was no model takes no room
     console.info(f"{model} {now}; undo again to redo{room}.")
+
+
+def turn_journal(model: Path, wait: float, console: Console, turn: Literal["undo", "redo"]) -> None:
+    """Undo or redo what the journal of a model says was done, or undone, last."""
+    from newfound.recognition.journalled import JournalledRecogniser, NothingToUndoError
+
+    with locked(model, wait, console, check=False) as change:
+        recogniser = change.open()
+        assert isinstance(recogniser, JournalledRecogniser)
+        try:
+            what = (recogniser.undo if turn == "undo" else recogniser.redo)().what
+        except NothingToUndoError as error:
+            said = str(error)
+            console.error(f"{said[0].upper()}{said[1:]}.")
+            raise typer.Exit(FAILED) from None
+        change.save(recogniser)
+    state = f"knows {summary(recogniser)}" if recogniser.is_taught else "knows nothing"
+    console.info(f"{what[0].upper()}{what[1:]}. {model} {state}.")
 
 
 def _known(kept: Path, name: Path) -> str:
