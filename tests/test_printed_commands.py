@@ -50,7 +50,7 @@ def run(line: str, folder: Path) -> Done:
 def run_service(line: str, folder: Path) -> Done:
     """Run a line that serves until it has printed its address, and end it as a system does."""
     process = subprocess.Popen(
-        shlex.split(line),
+        [*shlex.split(line), "--port", "0"],  # whatever else is served here
         cwd=folder,
         env={**os.environ, "PATH": PATH, "BROWSER": "true"},  # a browser that shows nothing
         stdout=subprocess.PIPE,

@@ -9,8 +9,8 @@ from newfound.common.limits import LONGEST_LABEL
 
 # A key names an edit that a client wants once, an action what is undone as one.
 KEY = r"^[A-Za-z0-9_-]{8,64}$"
-# The largest number that the journal can hold.
-LARGEST_ID = 2**63 - 1
+# The largest number that JavaScript can tell from the next.
+LARGEST_ID = 2**53 - 1
 # Examples that one edit may name.
 MOST_EXAMPLES = 2000
 

@@ -48,9 +48,13 @@ class Workers:
     # _line: lanes that have a job and are not being served.
     # _writes: what the writer is to do, with the lane that is free afterwards.
     # _unfinished: jobs that were taken and are not done. _stopping: no more are taken.
+    # _work_came, _write_came, _job_ended: one lock, and who waits for what, so that a frame wakes
+    #     one thread and not all of them.
 
     def __init__(self, threads: int) -> None:
-        self._change = threading.Condition()
+        lock = threading.Lock()
+        self._work_came, self._write_came = threading.Condition(lock), threading.Condition(lock)
+        self._job_ended = threading.Condition(lock)
         self._line: deque[Lane] = deque()
         self._writes: deque[tuple[Lane, Callable[[], None]]] = deque()
         self._unfinished = 0
@@ -67,12 +71,12 @@ class Workers:
 
     def submit(self, lane: Lane, job: Job) -> None:
         """Put a job at the end of a lane, or raise StoppingError."""
-        with self._change:
+        with self._work_came:
             self._put(lane, job)
 
     def submit_newest(self, lane: Lane, job: Job) -> int:
         """Put a job in place of all that wait in a lane; return how many these were."""
-        with self._change:
+        with self._work_came:
             dropped = len(lane.jobs)
             if self._stopping:
                 raise StoppingError
@@ -89,27 +93,28 @@ class Workers:
         if not lane.busy:
             lane.busy = True
             self._line.append(lane)
-        self._change.notify_all()
+            self._work_came.notify()
 
     def stop(self) -> None:
         """Take no more jobs, and wait until those that were taken are done."""
-        with self._change:
+        with self._job_ended:
             self._stopping = True
-            self._change.wait_for(lambda: not self._unfinished)
+            self._job_ended.wait_for(lambda: not self._unfinished)
 
     def close(self) -> None:
         """Do what is left, and end all threads."""
         self.stop()
-        with self._change:
+        with self._work_came:
             self._closed = True
-            self._change.notify_all()
+            self._work_came.notify_all()
+            self._write_came.notify_all()
         for thread in self._threads:
             thread.join()
 
     def _work(self) -> None:
         while True:
-            with self._change:
-                self._change.wait_for(lambda: self._line or self._closed)
+            with self._work_came:
+                self._work_came.wait_for(lambda: self._line or self._closed)
                 if not self._line:
                     return
                 lane = self._line.popleft()
@@ -122,14 +127,14 @@ class Workers:
             if write is None:
                 self._end(lane)
                 continue
-            with self._change:
+            with self._write_came:
                 self._writes.append((lane, write))
-                self._change.notify_all()
+                self._write_came.notify()
 
     def _write(self) -> None:
         while True:
-            with self._change:
-                self._change.wait_for(lambda: self._writes or self._closed)
+            with self._write_came:
+                self._write_came.wait_for(lambda: self._writes or self._closed)
                 if not self._writes:
                     return
                 lane, write = self._writes.popleft()
@@ -140,9 +145,11 @@ class Workers:
             self._end(lane)
 
     def _end(self, lane: Lane) -> None:
-        with self._change:
+        with self._work_came:
             self._unfinished -= 1
             lane.busy = bool(lane.jobs)
             if lane.busy:
                 self._line.append(lane)
-            self._change.notify_all()
+                self._work_came.notify()
+            if not self._unfinished:
+                self._job_ended.notify_all()
