@@ -58,7 +58,9 @@ class Served:
     def live(self, **headers: str) -> Iterator["Talk"]:
         """Open a WebSocket."""
         address = f"ws://127.0.0.1:{self.port}/api/live"
-        with connect(address, additional_headers=headers, max_size=None, compression=None) as raw:
+        with connect(
+            address, additional_headers=headers, max_size=None, compression=None, close_timeout=0.1
+        ) as raw:
             yield Talk(raw)
 
 

@@ -33,6 +33,7 @@ class Body:
     """
 
     # taken: bytes that came. start: when the first was asked for. is_over: nothing more comes.
+    # _refused: the status that the answer says so with.
 
     def __init__(
         self,
@@ -43,7 +44,7 @@ class Body:
     ) -> None:
         self._receive, self._send, self.most, self.limits = receive, send, most, limits
         self.taken, self.start, self.is_over = 0, monotonic(), False
-        self._refused = False
+        self._refused: int | None = None
 
     def check_length(self, announced: str) -> None:
         """Refuse a body at once that says it is too large."""
@@ -74,13 +75,13 @@ class Body:
         return f"the body is too large; at most {size} are taken here"
 
     async def send(self, message: Message) -> None:
-        """Pass an answer on; a refusal only ends when the rest of the body was thrown away."""
+        """Pass an answer on; what is too large is read to its end, or a good part, before that."""
         if message["type"] == "http.response.start":
-            self._refused = message["status"] in (TOO_LARGE, TOO_SLOW)
-            if self._refused:
+            if message["status"] in (TOO_LARGE, TOO_SLOW):
+                self._refused = message["status"]
                 headers = [*message.get("headers", ()), (b"connection", b"close")]
                 message = {**message, "headers": headers}
-        elif self._refused and not message.get("more_body", False):
+        elif self._refused == TOO_LARGE and not message.get("more_body", False):
             await self._send({**message, "more_body": True})
             await self._throw_away()
             message = {"type": "http.response.body", "body": b""}
