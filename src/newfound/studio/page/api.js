@@ -58,7 +58,8 @@ export function post(path, body) {
   return ask(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-export function postBytes(path, blob) {
-  const headers = { "Content-Type": blob.type || "application/octet-stream" };
+/** What the bytes are is for the server to find out: names and types of files mislead. */
+export function postBytes(path, blob, type = "application/octet-stream") {
+  const headers = { "Content-Type": type };
   return ask(path, { method: "POST", headers, body: blob });
 }

@@ -12,7 +12,7 @@ const DELAYS = [300, 700, 1500, 3000, 5000];
 const PATIENCE = 20_000;
 
 /**
- * Events: "state" (detail: State, first), "status" (see `status`), "error" (detail: sentence).
+ * Events: "state" (detail: state, and whether it is the connection's first), "status".
  * status: connecting, open, lost (no answer), token (it wants one), refused, full.
  */
 export class Live extends EventTarget {

@@ -79,7 +79,7 @@ async function importModel(file, { store, toast }) {
 async function importExamples(file, { store, upload, toast }) {
   upload.working(`Importing ${file.name} …`);
   try {
-    const result = await postBytes("/api/import/examples", file);
+    const result = await postBytes("/api/import/examples", file, "application/zip");
     store.accept(result.state);
     upload.imported(result);
   } catch (trouble) {

@@ -21,7 +21,9 @@ export class Store extends EventTarget {
     if (!first && this.server && state.position < this.server.position) return;
     this.server = state;
     for (const one of this.#expected) {
-      if (one.position !== null && one.position <= state.position) this.#expected.delete(one);
+      // A new connection's state has all that was answered before it.
+      const isIn = one.position !== null && (first || one.position <= state.position);
+      if (isIn) this.#expected.delete(one);
     }
     this.#show();
   }

@@ -57,7 +57,10 @@ export class Teacher {
       this.begin(this.label, "pointer");
     });
     for (const type of ["pointerup", "pointercancel", "lostpointercapture"]) {
-      button.addEventListener(type, () => this.end("pointer"));
+      button.addEventListener(type, () => {
+        this.end("pointer");
+        setTimeout(() => { held = false; });      // after the click that follows, if one does
+      });
     }
     button.addEventListener("contextmenu", (event) => event.preventDefault());
     button.addEventListener("click", () => {
@@ -66,7 +69,6 @@ export class Teacher {
         this.begin(this.label, "click");
         this.end("click");
       }
-      held = false;
     });
   }
 
@@ -81,7 +83,8 @@ export class Teacher {
     });
     addEventListener("keyup", (event) => {
       // Firefox presses a button when space is let go, whatever became of the key's way down.
-      if (event.target === this.#button && event.code === "Space") event.preventDefault();
+      const isOurs = this.#hold?.by === event.code || event.target === this.#button;
+      if (isOurs && event.code === "Space") event.preventDefault();
       this.end(event.code);
     });
     addEventListener("blur", () => this.end());
@@ -183,7 +186,7 @@ export class Teacher {
 
   #complain(sentence, aboutName = false) {
     say(this.#problem, sentence);
-    this.#name.toggleAttribute("aria-invalid", aboutName);
+    this.#name.setAttribute("aria-invalid", `${aboutName}`);
     if (aboutName) this.#name.focus();
   }
 }
