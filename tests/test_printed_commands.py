@@ -25,6 +25,8 @@ COMMANDS = [command.name or command.callback.__name__ for command in app.registe
 
 def run(line: str, folder: Path) -> Done:
     """Run a line as a user would who stands in a folder."""
+    if line.startswith(("newfound studio ", "newfound serve ")):
+        return run_service(line, folder)
     if line.startswith("newfound ") and not re.search(r"[|<>$;&]", line):
         # What a shell does to it is little enough to be done here, which saves a second a line.
         with contextlib.chdir(folder):
@@ -43,6 +45,23 @@ def run(line: str, folder: Path) -> Done:
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run_service(line: str, folder: Path) -> Done:
+    """Run a line that serves until it has printed its address, and end it as a system does."""
+    process = subprocess.Popen(
+        [*shlex.split(line), "--port", "0"],  # whatever else is served here
+        cwd=folder,
+        env={**os.environ, "PATH": PATH, "BROWSER": "true"},  # a browser that shows nothing
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline()
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    return Done(process.returncode, address + out, err)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ from newfound.cli.commands.predict import predict
 from newfound.cli.commands.redo import redo
 from newfound.cli.commands.rename import rename
 from newfound.cli.commands.reproduce import reproduce
+from newfound.cli.commands.serve import serve
+from newfound.cli.commands.studio import studio
 from newfound.cli.commands.teach import teach
 from newfound.cli.commands.undo import undo
 from newfound.cli.console import FAILED, INTERNAL_ERROR, Console, printable
@@ -45,6 +47,8 @@ app.command()(rename)
 app.command()(merge)
 app.command()(undo)
 app.command()(redo)
+app.command()(studio)
+app.command()(serve)
 app.command()(features)
 app.command()(reproduce)
 app.command()(demo)

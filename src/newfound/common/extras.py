@@ -9,6 +9,7 @@ _NEEDED_FOR = {
     "plots": "figures",
     "dask": "clusters and addresses",
     "torch": "arrays of a device",
+    "studio": "services",
 }
 
 

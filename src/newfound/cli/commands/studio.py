@@ -1,0 +1,65 @@
+"""`newfound studio`: teach with a camera, in the browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newfound.cli.options import ExtractorName, Wait
+from newfound.cli.service import (
+    Certificate,
+    CertificateKey,
+    Host,
+    KeepThumbnails,
+    KeepVectors,
+    Port,
+    Wishes,
+    run,
+)
+
+Model = Annotated[
+    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
+]
+NoBrowser = Annotated[
+    bool, typer.Option("--no-browser", help="Print the address and open no browser.")
+]
+
+
+def studio(
+    model: Model,
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
+    no_browser: NoBrowser = False,
+    certificate: Certificate = None,
+    key: CertificateKey = None,
+    extractor: ExtractorName = None,
+    keep_vectors: KeepVectors = 20_000,
+    keep_thumbnails: KeepThumbnails = 10_000,
+    wait: Wait = 0.0,
+) -> None:
+    """Teach with a camera, in the browser.
+
+    \b
+    newfound studio kitchen.newfound
+    newfound studio kitchen.newfound --port 8123 --no-browser
+
+    The page opens in your browser. Its address is printed, too. Only this machine reaches it,
+    unless --host says otherwise. Every lesson is written down at once, in a journal beside the
+    model: nothing is lost, whatever happens. If the port is taken, another one is used. Ctrl-C
+    ends it.
+    """
+    run(
+        Wishes(
+            model=model,
+            host=host,
+            port=port,
+            certificate=certificate,
+            key=key,
+            extractor=extractor,
+            keep_vectors=keep_vectors,
+            keep_thumbnails=keep_thumbnails,
+            wait=wait,
+            page=True,
+            browser=not no_browser,
+        )
+    )

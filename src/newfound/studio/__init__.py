@@ -1,0 +1,1 @@
+"""The studio: a recogniser as a service, and a page that teaches it with a camera."""

@@ -1,0 +1,146 @@
+"""The service as an ASGI application: `create_app` puts its parts together."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from newfound import __version__
+from newfound.common.extras import imported_from
+
+with imported_from("studio"):
+    from fastapi import FastAPI, Request, WebSocket
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import JSONResponse, Response
+    from starlette.exceptions import HTTPException
+
+from newfound.studio.errors import said_of
+from newfound.studio.guard import Access, Guard
+from newfound.studio.limits import Limits
+from newfound.studio.live import Live
+from newfound.studio.messages import words_of
+from newfound.studio.page_files import PageFile, page_files
+from newfound.studio.routes import exchange, images, questions
+from newfound.studio.routes.edits import edits
+from newfound.studio.service import Service
+
+if TYPE_CHECKING:
+    from newfound.recognition.journalled import JournalledRecogniser
+
+ABOUT = """Teach an image classifier while it runs, and ask it what images show.
+
+A WebSocket at `/api/live` takes frames as binary messages and answers with JSON.
+"""
+
+
+def create_app(
+    recogniser: "JournalledRecogniser",
+    *,
+    page: bool = True,
+    token: str | None = None,
+    local: bool = True,
+    limits: Limits | None = None,
+    snapshot_idle: float = 5.0,
+    snapshot_every: float = 60.0,
+) -> FastAPI:
+    """Return the service of a recogniser as an application, which any ASGI server runs.
+
+    Parameters
+    ----------
+    recogniser : JournalledRecogniser
+        The caller closes it, once the application has ended; that writes the model's file.
+    page : bool, default=True
+        Whether to serve the page, too.
+    token : str, optional
+        What requests must bring. By default none is needed.
+    local : bool, default=True
+        Whether to answer to names of this machine only.
+    limits : Limits, optional
+    snapshot_idle, snapshot_every : float
+        Seconds without a change after which the model's file is written, and between two times if
+        changes never end.
+
+    Returns
+    -------
+    FastAPI
+        Its `state.service` is the `Service`.
+    """
+    limits, access = limits or Limits(), Access(token)
+    service = Service(recogniser, limits, snapshot_idle, snapshot_every)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.stop()
+
+    app = FastAPI(
+        title="newfound",
+        description=ABOUT,
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.service, app.state.access = service, access
+    for routes in (questions.router, images.router, edits(), exchange.router):
+        app.include_router(routes)
+    app.add_api_websocket_route("/api/live", _live)
+    files = page_files() if page else {}
+    for path, file in files.items():
+        app.add_route(path, _sender(file), methods=["GET", "HEAD"], include_in_schema=False)
+    _tell_errors(app)
+    bodies = {
+        "/api/look": limits.image,
+        "/api/lessons": limits.image,
+        "/api/import/examples": limits.archive,
+        "/api/import/model": limits.model,
+    }
+    app.add_middleware(
+        Guard, limits=limits, access=access, local=local, bodies=bodies, public=files.keys()
+    )
+    return app
+
+
+async def _live(socket: WebSocket) -> None:
+    await Live(socket, socket.app.state.service).run()
+
+
+def _sender(file: PageFile) -> Callable[[Request], Any]:
+    """Return what sends a file of the page, unless the browser has it."""
+    headers = {"etag": file.etag, "cache-control": "no-cache"}
+
+    async def send(request: Request) -> Response:
+        if file.etag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(file.data, media_type=file.type, headers=headers)
+
+    return send
+
+
+def _tell_errors(app: FastAPI) -> None:
+    """Let every error be told as a sentence."""
+
+    async def tell_http(_: Request, error: Any) -> Response:
+        words = {404: "there is nothing at this address", 405: "this address takes another method"}
+        sentence = words.get(error.status_code, str(error.detail))
+        return JSONResponse({"error": sentence}, error.status_code, error.headers)
+
+    async def tell_validation(_: Request, error: Any) -> Response:
+        return JSONResponse({"error": words_of(error.errors())}, 422)
+
+    async def tell(_: Request, error: Exception) -> Response:
+        said = said_of(error)
+        headers = {} if said.retry_after is None else {"retry-after": str(said.retry_after)}
+        return JSONResponse({"error": said.sentence}, said.status, headers)
+
+    from newfound.common.errors import NewfoundError
+    from newfound.studio.errors import Refusal
+    from newfound.studio.workers import StoppingError
+
+    app.add_exception_handler(HTTPException, tell_http)
+    app.add_exception_handler(RequestValidationError, tell_validation)
+    for kind in (NewfoundError, Refusal, StoppingError, OSError, MemoryError):
+        app.add_exception_handler(kind, tell)

@@ -1,0 +1,102 @@
+"""Two tasks of the event loop: tell everyone the state, and write the model when it is quiet."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+log = logging.getLogger("newfound.studio")
+
+
+class Signal:
+    """Something changed: any thread may say so, and one task waits for it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._event = asyncio.Event()
+
+    def set(self) -> None:
+        """Say so, from whatever thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._event.set)
+
+    async def wait(self) -> None:
+        """Wait until somebody says so."""
+        await self._event.wait()
+        self._event.clear()
+
+    async def wait_at_most(self, seconds: float) -> bool:
+        """Wait, but not longer than that; tell whether somebody said so."""
+        try:
+            await asyncio.wait_for(self.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+
+class Listener(Protocol):
+    """Who is told the state."""
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether all that was to be sent is sent."""
+
+    def tell_state(self, text: str) -> None:
+        """Send the state, in place of one that was not sent yet."""
+
+
+class Board:
+    """Pushes the state to all who listen, a few times a second, and the last one always."""
+
+    def __init__(self, make: Callable[[], str], pause: float = 0.1) -> None:
+        self.changed = Signal()
+        self.listeners: set[Listener] = set()
+        self._make, self._pause = make, pause
+
+    async def run(self) -> None:
+        """Push whenever something changed, for ever."""
+        while True:
+            await self.changed.wait()
+            try:
+                text = await asyncio.to_thread(self._make) if self.listeners else ""
+            except Exception:
+                log.exception("the state cannot be told")
+                text = ""
+            for listener in list(self.listeners) if text else ():
+                listener.tell_state(text)
+            await asyncio.sleep(self._pause)
+
+    async def flush(self, seconds: float) -> None:
+        """Wait until all listeners have been sent what they are owed, but not for ever."""
+        end = asyncio.get_running_loop().time() + seconds
+        await asyncio.sleep(0)  # what threads have reported is put in line first
+        while not all(listener.is_flushed for listener in self.listeners):
+            if asyncio.get_running_loop().time() > end:
+                return
+            await asyncio.sleep(0.01)
+
+
+class Keeper:
+    """Writes the model's file some seconds after the last change, or during many now and then.
+
+    The journal holds every change already: if this fails, nothing is lost but time at the next
+    start.
+    """
+
+    def __init__(self, write: Callable[[], None], idle: float, every: float) -> None:
+        self.changed = Signal()
+        self._write, self._idle, self._every = write, idle, every
+
+    async def run(self) -> None:
+        """Write whenever it is time to, for ever."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self.changed.wait()
+            latest = loop.time() + self._every
+            while (left := min(self._idle, latest - loop.time())) > 0:
+                if not await self.changed.wait_at_most(left):
+                    break
+            try:
+                await asyncio.to_thread(self._write)
+            except Exception:
+                log.exception("the model could not be written")

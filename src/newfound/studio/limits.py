@@ -1,0 +1,98 @@
+"""How much of anything a service takes, and the bucket that measures how fast it comes."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+
+MB = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a service takes from others before it says no.
+
+    Parameters
+    ----------
+    image, archive, model, json : int
+        Bytes of a body: an image, a zip of images, a model file, and everything else.
+    body_seconds : float
+        So long a body may take if it is short.
+    body_rate : float
+        Bytes a second that a longer one must bring on top.
+    requests, sockets, connections : int
+        HTTP requests under way, WebSockets, and connections that may be open, whoever's they are.
+    rate, burst : float
+        HTTP requests a second of one client, and so many at once.
+    message_rate, message_burst : float
+        Messages a second of one WebSocket, and so many at once.
+    waiting : int
+        Images by HTTP that may wait for a core.
+    lessons : int
+        Lessons that may wait on one WebSocket.
+    """
+
+    image: int = 16 * MB
+    archive: int = 256 * MB
+    model: int = 1024 * MB
+    json: int = 64 * 1024
+    body_seconds: float = 20.0
+    body_rate: float = 64 * 1024
+    requests: int = 64
+    sockets: int = 64
+    connections: int = 256
+    rate: float = 300.0
+    burst: float = 900.0
+    message_rate: float = 120.0
+    message_burst: float = 360.0
+    waiting: int = 32
+    lessons: int = 8
+
+
+class Bucket:
+    """Tokens that come at a rate, up to a number; who takes one that is not there is too fast.
+
+    Examples
+    --------
+    >>> now = 0.0
+    >>> bucket = Bucket(rate=2.0, most=1.0, clock=lambda: now)
+    >>> bucket.take(), bucket.take()
+    (True, False)
+    >>> now = 0.5
+    >>> bucket.take()
+    True
+    """
+
+    # tokens: how many there were at `then`.
+
+    def __init__(self, rate: float, most: float, clock: Callable[[], float] = monotonic) -> None:
+        self.rate, self.most, self.clock = rate, most, clock
+        self.tokens, self.then = most, clock()
+
+    def take(self) -> bool:
+        """Take a token, and say whether there was one."""
+        now = self.clock()
+        self.tokens = min(self.most, self.tokens + (now - self.then) * self.rate)
+        self.then = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+
+class Buckets:
+    """A bucket for each client, of as many clients as came last."""
+
+    def __init__(self, rate: float, most: float, clients: int = 4096) -> None:
+        self.rate, self.most, self.clients = rate, most, clients
+        self.held: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, client: str) -> bool:
+        """Take a token of a client's, and say whether there was one."""
+        bucket = self.held.get(client)
+        if bucket is None:
+            bucket = self.held[client] = Bucket(self.rate, self.most)
+            if len(self.held) > self.clients:
+                self.held.popitem(last=False)
+        self.held.move_to_end(client)
+        return bucket.take()

@@ -1,0 +1,243 @@
+"""A WebSocket: frames come, answers go, lessons are taught, and the state is told."""
+
+import asyncio
+import base64
+import binascii
+import json
+from collections import deque
+from time import monotonic
+from typing import Any
+
+from fastapi import WebSocket
+from pydantic import ValidationError
+from starlette.websockets import WebSocketDisconnect
+
+from newfound.studio.errors import Said, said_of
+from newfound.studio.limits import MB, Bucket
+from newfound.studio.messages import Teach, words_of
+from newfound.studio.service import Lesson, Service
+from newfound.studio.workers import Lane, StoppingError
+
+# Longer texts are read in a thread: nobody else waits for them.
+LONG_TEXT = 256 * 1024
+# Answers that a client has not read, beside the newest state and the newest answer to a frame.
+MOST_UNREAD = 64
+TOO_MUCH, GOING_AWAY = 1008, 1001
+
+
+class Live:
+    """One connection.
+
+    Frames and lessons stand in two lanes, so that a hold of the button does not stop the answers.
+    A frame that waits is replaced by the next. A client that does not read gets the newest state
+    and answer once it does; nothing piles up for it.
+
+    Parameters
+    ----------
+    socket : WebSocket
+    service : Service
+    """
+
+    # frames, dropped: binary messages that came, and those never looked at.
+    # _state, _answer: the newest that are to be sent. _unread: everything else, in order.
+
+    def __init__(self, socket: WebSocket, service: Service) -> None:
+        self.socket, self.service = socket, service
+        self.frames = self.dropped = self.lessons = 0
+        self._looks, self._teaching = Lane(), Lane()
+        self._loop = asyncio.get_running_loop()
+        self._state: str | None = None
+        self._answer: str | None = None
+        self._unread: deque[str] = deque()
+        self._wake, self._sending = asyncio.Event(), False
+        limits = service.limits
+        self._bucket = Bucket(limits.message_rate, limits.message_burst)
+
+    async def run(self) -> None:
+        """Serve the connection until it ends."""
+        await self.socket.accept()
+        board = self.service.board
+        board.listeners.add(self)
+        writer = asyncio.create_task(self._write())
+        code = None
+        try:
+            board.changed.set()
+            code = await self._read()
+        except (WebSocketDisconnect, RuntimeError):  # it is gone, or was closed by the server
+            pass
+        finally:
+            board.listeners.discard(self)
+            writer.cancel()
+            await asyncio.gather(writer, return_exceptions=True)
+        if code is not None:
+            await self.socket.close(code, "too many messages at once")
+
+    async def _read(self) -> int | None:
+        """Take messages until the client goes, or return with which code to close."""
+        while True:
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return None
+            if not self._bucket.take() or len(self._unread) > MOST_UNREAD:
+                return TOO_MUCH
+            if (frame := message.get("bytes")) is not None:
+                self._take_frame(frame)
+            else:
+                await self._take_text(message["text"])
+
+    # Frames.
+
+    def _take_frame(self, image: bytes) -> None:
+        self.frames += 1
+        number, arrived = self.frames, monotonic()
+        if len(image) > self.service.limits.image:
+            most = self.service.limits.image // MB
+            self._put_error(None, number, Said(413, f"a frame of more than {most} MB"))
+            return
+        try:
+            dropped = self.service.workers.submit_newest(
+                self._looks, lambda: self._look(image, number, arrived)
+            )
+        except StoppingError:
+            return
+        if dropped:
+            self.dropped += dropped
+            self.service.metrics.dropped(dropped)
+
+    def _look(self, image: bytes, number: int, arrived: float) -> None:
+        """Look at a frame, in a thread."""
+        try:
+            answer = self.service.look_now(image, arrived)
+            values = {"type": "answer", "frame": number, "dropped": self.dropped, **answer}
+        except Exception as error:
+            values = _error(None, number, said_of(error))
+        self._from_thread(self._put_answer, json.dumps(values))
+
+    def _put_answer(self, text: str) -> None:
+        self._answer = text
+        self._wake.set()
+
+    # Texts.
+
+    async def _take_text(self, text: str) -> None:
+        try:
+            if len(text) > LONG_TEXT:
+                values = await asyncio.to_thread(json.loads, text)
+            else:
+                values = json.loads(text)
+        except (ValueError, RecursionError):
+            self._put_error(None, None, Said(400, "this message is not JSON"))
+            return
+        kind = values.get("type") if isinstance(values, dict) else None
+        if kind == "ping":
+            self._put(json.dumps({"type": "pong"}))
+        elif kind == "teach":
+            await self._take_lesson(values)
+        else:
+            self._put_error(None, None, Said(400, "a message is of the type teach or ping"))
+
+    async def _take_lesson(self, values: dict[str, Any]) -> None:
+        name = values.get("id") if isinstance(values.get("id"), str) else None
+        name = None if name is None else name[:64]
+        try:
+            asked = Teach.model_validate(values)
+            image = await _decoded(asked.image)
+        except ValidationError as error:
+            self._put_error(name, None, Said(422, words_of(error.errors(include_url=False))))
+            return
+        except (ValueError, TypeError):
+            self._put_error(name, None, Said(422, "the image is not base64"))
+            return
+        limits = self.service.limits
+        if self.lessons >= limits.lessons:
+            said = Said(503, f"{limits.lessons} lessons are waiting already; send it again", 1)
+            self._put_error(name, None, said)
+            return
+        if len(image) > limits.image:
+            said = Said(413, f"an image of more than {limits.image // MB} MB")
+            self._put_error(name, None, said)
+            return
+        lesson = Lesson(image, asked.label, "camera", asked.key, asked.action)
+        try:
+            self.service.workers.submit(self._teaching, lambda: self._teach(lesson, name))
+            self.lessons += 1
+        except StoppingError as error:
+            self._put_error(name, None, said_of(error))
+
+    def _teach(self, lesson: Lesson, name: str | None) -> Any:
+        """Look at the image of a lesson, in a thread, and return what teaches it."""
+        arrived = monotonic()
+        try:
+            teach = self.service.lesson_now(lesson, arrived)
+        except Exception as error:
+            self._from_thread(self._end_lesson, _error(name, None, said_of(error)))
+            return None
+
+        def write() -> None:
+            try:
+                done, answer = teach()
+                values = {"type": "done", "id": name, **done, "answer": answer}
+            except Exception as error:
+                values = _error(name, None, said_of(error))
+            self._from_thread(self._end_lesson, values)
+
+        return write
+
+    def _end_lesson(self, values: dict[str, Any]) -> None:
+        self.lessons -= 1
+        self._put(json.dumps(values))
+
+    # What goes out.
+
+    def _from_thread(self, function: Any, *values: Any) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *values)
+
+    def _put_error(self, name: str | None, frame: int | None, said: Said) -> None:
+        self._put(json.dumps(_error(name, frame, said)))
+
+    def _put(self, text: str) -> None:
+        self._unread.append(text)
+        self._wake.set()
+
+    def tell_state(self, text: str) -> None:
+        """Send the state, in place of one that was not sent yet."""
+        self._state = text
+        self._wake.set()
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether all that was to be sent is sent."""
+        return not (self._unread or self._sending)
+
+    async def _write(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while (text := self._next()) is not None:
+                self._sending = True
+                await self.socket.send_text(text)
+                self._sending = False
+
+    def _next(self) -> str | None:
+        if self._unread:
+            return self._unread.popleft()
+        text, self._answer = self._answer, None
+        if text is None:
+            text, self._state = self._state, None
+        return text
+
+
+async def _decoded(text: str) -> bytes:
+    """Return what base64 stands for, or raise ValueError."""
+    try:
+        if len(text) > LONG_TEXT:
+            return await asyncio.to_thread(base64.b64decode, text, validate=True)
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError("not base64") from error
+
+
+def _error(name: str | None, frame: int | None, said: Said) -> dict[str, Any]:
+    values = {"type": "error", "id": name, "frame": frame, "error": said.sentence}
+    return {**values, "retry": said.retry_after is not None}

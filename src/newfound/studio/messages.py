@@ -1,0 +1,238 @@
+"""What is said over HTTP and the WebSocket: one class a message, as OpenAPI shows them."""
+
+import unicodedata
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
+
+from newfound.common.limits import LONGEST_LABEL
+
+# A key names an edit that a client wants once, an action what is undone as one.
+KEY = r"^[A-Za-z0-9_-]{8,64}$"
+# The largest number that JavaScript can tell from the next.
+LARGEST_ID = 2**53 - 1
+# Examples that one edit may name.
+MOST_EXAMPLES = 2000
+
+
+def checked_label(text: str) -> str:
+    """Return a label, or raise ValueError if no model can keep it.
+
+    Examples
+    --------
+    >>> checked_label("mug")
+    'mug'
+    >>> checked_label("mug" + chr(0))
+    Traceback (most recent call last):
+    ValueError: a label has no control characters
+    """
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+        raise ValueError("a label has no control characters")
+    return text
+
+
+Label = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL), AfterValidator(checked_label)]
+Key = Annotated[str, Field(pattern=KEY, description="Unique for each edit that is wanted once.")]
+Action = Annotated[str, Field(pattern=KEY, description="Edits in a row with it are undone as one.")]
+Id = Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=MOST_EXAMPLES)]
+
+
+class Error(BaseModel):
+    """What went wrong, in a sentence."""
+
+    error: str
+
+
+class Asked(BaseModel):
+    """What a client asks for; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Keyed(Asked):
+    """An edit that needs nothing but its key."""
+
+    key: Key | None = None
+
+
+class Forget(Keyed):
+    """Examples to delete, or a class; one of both."""
+
+    examples: Ids | None = None
+    label: Label | None = None
+    for_good: StrictBool = Field(
+        default=False, description="Also empty the bin: nothing before can be undone any more."
+    )
+
+
+class Move(Keyed):
+    """Examples that show something else."""
+
+    examples: Ids
+    label: Label
+
+
+class Rename(Keyed):
+    """A class and what it is called from now on, which no other class is."""
+
+    old: Label
+    new: Label
+
+
+class Join(Keyed):
+    """A class and the one that takes it in."""
+
+    old: Label
+    into: Label
+
+
+class EmptyBin(Asked):
+    """Nothing: all that was deleted is meant."""
+
+
+class Session(Asked):
+    """The token that stands at the end of the address."""
+
+    token: Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class ClassState(BaseModel):
+    """A class: how many examples it has, and of how many the vectors are kept."""
+
+    label: str
+    count: int
+    kept: int
+
+
+class State(BaseModel):
+    """All that a page shows beside answers."""
+
+    model: str
+    position: int
+    classes: list[ClassState]
+    undo: str | None
+    redo: str | None
+    cannot_tell_unknown: str | None
+    unknown_above: float
+    extractor: str | None
+    bin: int = Field(description="Deleted examples that undo could bring back.")
+    keep_vectors: int
+    keep_thumbnails: int
+    version: str
+
+
+class Guess(BaseModel):
+    """A label and its probability."""
+
+    label: str
+    score: float
+
+
+class Answer(BaseModel):
+    """What an image shows."""
+
+    label: str | None = Field(description="The best guess; null where nothing was taught.")
+    known: bool
+    score: float
+    unknown: float
+    novelty: float
+    top: list[Guess] = Field(max_length=20)
+    milliseconds: float = Field(description="Spent on the image, without waiting for others.")
+    position: int
+
+
+class Done(BaseModel):
+    """An edit that is in the journal."""
+
+    position: int
+    repeated: bool = Field(description="The key was seen before: nothing was done again.")
+    what: str
+    examples: list[int]
+    milliseconds: float
+    state: State
+
+
+class Example(BaseModel):
+    """An example that is kept."""
+
+    id: int
+    label: str
+    time: float
+    source: str
+    thumbnail: bool
+    vector: bool
+
+
+class Examples(BaseModel):
+    """Examples, newest first, and where to go on."""
+
+    examples: list[Example]
+    next: int | None = Field(description="Ask with it as `before` for more; null: these are all.")
+
+
+class Pair(BaseModel):
+    """How often examples of one class are taken for another, or for what they are."""
+
+    label: str
+    said: str
+    count: int
+
+
+class Confusions(BaseModel):
+    """What kept examples would be called, had each not been taught."""
+
+    classes: list[str]
+    pairs: list[Pair]
+
+
+class ImportProblem(BaseModel):
+    """A file that could not be used, and why."""
+
+    name: str
+    reason: str
+
+
+class Imported(BaseModel):
+    """What became of the images of a zip."""
+
+    taught: int
+    known: int
+    problems: list[ImportProblem]
+    state: State
+
+
+class Health(BaseModel):
+    """The service answers."""
+
+    status: str
+    model: str
+    position: int
+
+
+class Teach(Asked):
+    """A lesson over the WebSocket."""
+
+    type: str
+    id: Annotated[str, Field(max_length=64)] | None = None
+    label: Label
+    key: Key | None = None
+    action: Action | None = None
+    image: str = Field(description="Base64 of an image file.")
+
+
+def words_of(errors: list[Any]) -> str:
+    """Return what a validator complains of, in a sentence that repeats nothing it was given.
+
+    Examples
+    --------
+    >>> words_of([{"loc": ("body", "label"), "msg": "Field required"}])
+    'label: field required'
+    """
+    parts = []
+    for error in errors[:3]:
+        where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query"))
+        said = str(error["msg"]).removeprefix("Value error, ")
+        said = said[:1].lower() + said[1:]
+        parts.append(f"{where[:80]}: {said}" if where else said)
+    return "; ".join(parts)

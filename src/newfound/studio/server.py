@@ -1,0 +1,193 @@
+"""The server: a socket, uvicorn on it, and an end that loses nothing."""
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from newfound.common.errors import InputError
+from newfound.common.extras import imported_from
+from newfound.studio.limits import MB, Limits
+
+with imported_from("studio"):
+    import uvicorn
+    import websockets as websockets  # which uvicorn needs for them
+
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+# Seconds for lessons that wait when the service is told to stop, and for connections to end.
+LONGEST_DRAIN, LONGEST_END = 60.0, 5
+# Milliseconds that a client may leave what it was sent unread before it is cut off.
+LONGEST_UNREAD = 60_000
+
+
+class Tls(NamedTuple):
+    """Files of a certificate and of its key."""
+
+    certificate: Path
+    key: Path | None
+
+
+def is_local(host: str) -> bool:
+    """Tell whether only this machine reaches a host.
+
+    Examples
+    --------
+    >>> is_local("127.0.0.1"), is_local("0.0.0.0")
+    (True, False)
+    """
+    return host.lower() in LOCAL_HOSTS
+
+
+def bind(host: str, port: int, or_free: bool = False) -> socket.socket:
+    """Return a socket bound to an address, or to a free port if that one is taken.
+
+    Raises
+    ------
+    InputError
+        If it cannot be bound; the message says why.
+    """
+    name = "127.0.0.1" if host.lower() == "localhost" else host
+    try:
+        return _bound(name, port)
+    except socket.gaierror as error:
+        raise InputError(f"{host} is no address of this machine: {error.strerror}") from error
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise InputError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+        if or_free:
+            return _bound(name, 0)
+        raise InputError(
+            f"port {port} is taken by another program: choose one with --port"
+        ) from error
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        if hasattr(socket, "SO_REUSEADDR") and hasattr(socket, "SO_REUSEPORT"):  # not on Windows
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, LONGEST_UNREAD)
+        bound.bind(address)
+    except BaseException:
+        bound.close()
+        raise
+    return bound
+
+
+def address_of(bound: socket.socket, tls: bool, token: str | None) -> str:
+    """Return the address of a service, with its token where it has one."""
+    host, port = bound.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+    name = f"[{host}]" if ":" in host else host
+    secret = "" if token is None else f"#token={token}"
+    return f"http{'s' if tls else ''}://{name}:{port}/{secret}"
+
+
+def run(
+    app: Any, bound: socket.socket, tls: Tls | None = None, ready: Callable[[], None] | None = None
+) -> int:
+    """Serve an application until a signal comes, and return which it was.
+
+    Lessons that were taken are finished and answered first. A second Ctrl-C does not wait for
+    clients any more.
+
+    Parameters
+    ----------
+    app : FastAPI
+        What `create_app` returns.
+    bound : socket
+    tls : Tls, optional
+    ready : callable, optional
+        Called when the server answers.
+
+    Returns
+    -------
+    int
+    """
+    server = server_of(app, tls, ready)
+    with bound:
+        server.run([bound])
+    return server.signal
+
+
+def server_of(
+    app: Any, tls: Tls | None = None, ready: Callable[[], None] | None = None
+) -> "Server":
+    """Return a server for an application, as `run` runs it."""
+    from newfound.studio.connections import Connection
+
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="websockets-sansio",
+        # A lesson is the base64 of an image, and some words.
+        ws_max_size=Limits().image * 4 // 3 + MB,
+        ws_per_message_deflate=False,
+        lifespan="on",
+        log_config=None,
+        log_level="critical",  # what matters is logged by the service itself
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=LONGEST_END,
+        ssl_certfile=None if tls is None else tls.certificate,
+        ssl_keyfile=None if tls is None else tls.key,
+    )
+    return Server(config, ready)
+
+
+class Server(uvicorn.Server):
+    """Uvicorn's server, which finishes lessons before it ends, and ends without the signal."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None = None) -> None:
+        super().__init__(config)
+        self.signal = 0
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        if self.started and self._ready is not None:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more connections, finish what was taken, and end."""
+        for server in self.servers:
+            server.close()
+        drained = asyncio.create_task(self.config.app.state.service.drain())  # type: ignore[union-attr]
+        end = asyncio.get_running_loop().time() + LONGEST_DRAIN
+        while not (drained.done() or self.force_exit):
+            await asyncio.wait([drained], timeout=0.1)
+            if asyncio.get_running_loop().time() > end:
+                break
+        self.force_exit = False  # the model is written in any case
+        await super().shutdown(sockets)
+        with suppress(Exception):
+            await drained
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take signals for the end of the service, and for nothing else."""
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        try:
+            before = {number: signal.signal(number, self._stop) for number in numbers}
+        except ValueError:  # not in the main thread: somebody else ends it
+            before = {}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.signal = self.signal or number
+        self.force_exit = self.should_exit and number == signal.SIGINT
+        self.should_exit = True

@@ -1,0 +1,232 @@
+"""The service itself: one recogniser, its threads, and everyone who is told what changes."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from newfound.common.files import digest_of
+from newfound.features.extractor import cores
+from newfound.recognition.thumbnails import thumbnail_of
+from newfound.studio import views
+from newfound.studio.background import Board, Keeper
+from newfound.studio.errors import Refusal
+from newfound.studio.limits import Limits
+from newfound.studio.metrics import Metrics
+from newfound.studio.workers import Lane, StoppingError, Workers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from newfound.features.identity import Identity
+    from newfound.recognition.journalled import Edit, JournalledRecogniser
+
+log = logging.getLogger("newfound.studio")
+# Seconds that clients have to hear what became of their lessons when the service stops.
+FAREWELL = 2.0
+
+
+class Lesson(NamedTuple):
+    """An image, and what it shows."""
+
+    image: bytes
+    label: str
+    source: str
+    key: str | None = None
+    action: str | None = None
+
+
+class Service:
+    """Looks, teaches and edits for many clients at once.
+
+    Parameters
+    ----------
+    recogniser : JournalledRecogniser
+        The service changes it, but does not close it.
+    limits : Limits
+    snapshot_idle, snapshot_every : float
+        Seconds without a change after which the model's file is written, and between two times if
+        changes never end.
+
+    Attributes
+    ----------
+    is_stopping : bool
+        Whether no more lessons are taken.
+    """
+
+    # identity: of the extractor, once it is loaded. waiting: images by HTTP that wait for a core.
+    # exchange: held by who makes or reads a file for others; it takes a disk, and much of a core.
+
+    def __init__(
+        self,
+        recogniser: "JournalledRecogniser",
+        limits: Limits | None = None,
+        snapshot_idle: float = 5.0,
+        snapshot_every: float = 60.0,
+    ) -> None:
+        self.recogniser, self.limits = recogniser, limits or Limits()
+        self.metrics = Metrics()
+        self.identity: Identity | None = None
+        self.waiting = 0
+        self.is_stopping = False
+        self._snapshots = snapshot_idle, snapshot_every
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Start threads and tasks, and load the network meanwhile."""
+        self.workers = Workers(cores())
+        self.exchange = asyncio.Lock()
+        self.board = Board(lambda: json.dumps({"type": "state", **self.state_now()}))
+        self.keeper = Keeper(self.recogniser.snapshot, *self._snapshots)
+        self._tasks = [asyncio.create_task(task.run()) for task in (self.board, self.keeper)]
+        self.workers.submit(Lane(), self._warm_up)
+
+    async def stop(self) -> None:
+        """Finish every lesson that was taken, and end threads and tasks."""
+        self.is_stopping = True
+        await asyncio.to_thread(self.workers.close)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def drain(self) -> None:
+        """Take no more work, and wait until what was taken is done and told."""
+        self.is_stopping = True
+        await asyncio.to_thread(self.workers.stop)
+        await self.board.flush(FAREWELL)
+
+    def _warm_up(self) -> None:
+        try:
+            extractor = self.recogniser.extractor
+            self.identity = extractor.identity
+        except Exception as error:  # who looks is told, too
+            log.warning("the network cannot be loaded: %s", error)
+            return
+        self.board.changed.set()
+
+    # What threads do.
+
+    def look_now(self, image: bytes, arrived: float) -> dict[str, Any]:
+        """Say what an image shows; `arrived` by the monotonic clock."""
+        start, extractor = perf_counter(), self.recogniser.extractor
+        answer = self._look(extractor.one(image), extractor.identity, start)
+        self.metrics.look(monotonic() - arrived)
+        return answer
+
+    def lesson_now(
+        self, lesson: Lesson, arrived: float
+    ) -> Callable[[], tuple[dict[str, Any], dict[str, Any]]]:
+        """Look at an image; return what teaches it, and returns what was done and said before."""
+        start, extractor = perf_counter(), self.recogniser.extractor
+        row = extractor.one(lesson.image)
+        answer = self._look(row, extractor.identity, start)
+        digest, thumbnail = digest_of(lesson.image), thumbnail_of(lesson.image)
+
+        def teach() -> tuple[dict[str, Any], dict[str, Any]]:
+            edit = self.recogniser.teach_one(
+                row,
+                self.recogniser.label(lesson.label),
+                digest,
+                extractor=extractor.identity,
+                thumbnail=thumbnail,
+                source=lesson.source,
+                key=lesson.key,
+                action=lesson.action,
+            )
+            self.metrics.lesson(monotonic() - arrived)
+            self.tell_change()
+            return views.done_of(edit, perf_counter() - start), answer
+
+        return teach
+
+    def _look(self, row: "NDArray[Any]", made_by: "Identity", start: float) -> dict[str, Any]:
+        recogniser, answer = self.recogniser, None
+        position = recogniser.position
+        try:
+            if recogniser.is_taught:
+                answer = recogniser.look_at_vectors(row[None], views.TOP, None, made_by)[0]
+        except ValueError:
+            if recogniser.is_taught:  # otherwise somebody has just taken the last example back
+                raise
+        return views.answer_of(answer, perf_counter() - start, position)
+
+    def tell_change(self) -> None:
+        """Let everybody see the new state, and the model's file be written in a while."""
+        self.board.changed.set()
+        self.keeper.changed.set()
+
+    def state_now(self) -> dict[str, Any]:
+        """Return the state of this moment."""
+        return views.state_of(self.recogniser, self.recogniser.identity or self.identity)
+
+    def edit_now(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
+        """Do an edit, and return what was done with the state after it."""
+        start = perf_counter()
+        done = edit()
+        seconds = perf_counter() - start
+        self.tell_change()
+        return {**views.done_of(done, seconds), "state": self.state_now()}
+
+    # What HTTP asks for.
+
+    async def look(self, image: bytes) -> dict[str, Any]:
+        """Say what an image shows, once a thread is free."""
+        arrived = monotonic()
+        answer: dict[str, Any] = await self._in_turn(lambda: self.look_now(image, arrived))
+        return answer
+
+    async def teach(self, lesson: Lesson) -> dict[str, Any]:
+        """Teach an image, once a thread is free."""
+        arrived = monotonic()
+        done, _ = await self._in_turn(lambda: self.lesson_now(lesson, arrived))
+        return {**done, "state": await self.ask(self.state_now)}
+
+    async def edit(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
+        """Do an edit in a thread."""
+        done: dict[str, Any] = await self.ask(lambda: self.edit_now(edit))
+        return done
+
+    async def ask(self, question: Callable[[], Any]) -> Any:
+        """Do something in a thread that may wait for others, and for files."""
+        if self.is_stopping:
+            raise StoppingError
+        return await asyncio.to_thread(question)
+
+    async def _in_turn(self, work: Callable[[], Any]) -> Any:
+        """Have work done in its turn, or refuse it if too much waits."""
+        if self.waiting >= self.limits.waiting:
+            raise Refusal(503, "too many images are waiting; try again in a second", 1)
+        self.waiting += 1
+        try:
+            return await self.in_lane(Lane(), work)
+        finally:
+            self.waiting -= 1
+
+    def in_lane(self, lane: Lane, work: Callable[[], Any]) -> "asyncio.Future[Any]":
+        """Have work done in a lane; if it returns a function, the result is what that returns."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def report(result: Any, error: BaseException | None) -> None:
+            if future.done():
+                return
+            if error is None:
+                future.set_result(result)
+            else:
+                future.set_exception(error)
+
+        def run(work: Callable[[], Any]) -> Callable[[], None] | None:
+            try:
+                result = work()
+            except Exception as error:
+                loop.call_soon_threadsafe(report, None, error)
+                return None
+            if callable(result):
+                return lambda: (run(result), None)[1]
+            loop.call_soon_threadsafe(report, result, None)
+            return None
+
+        self.workers.submit(lane, lambda: run(work))
+        return future

@@ -1,0 +1,238 @@
+"""Models and examples as files, and what hostile zips can do: nothing."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newfound import Recogniser
+from newfound.studio import archives
+from newfound.studio.folder_names import LONGEST_NAME, folder_names, label_of
+from newfound.studio.limits import MB, Limits
+from tests.command_line import newfound
+from tests.studio.conftest import EXTRACTOR, Serve, Served, png, started
+
+LABELS = ["mug", "Mug", "cup/blue", ".hidden", "100% wool", "a%41", "nul", "Zoë", "trailing."]
+
+
+def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip of files."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def bring(served: Served, data: bytes) -> dict[str, object]:
+    answer = served.http.post(
+        "/api/import/examples", content=data, headers={"content-type": "application/zip"}
+    )
+    assert answer.status_code == 200, answer.text
+    done: dict[str, object] = answer.json()
+    return done
+
+
+def test_a_model_taken_along_is_the_model_and_one_brought_in_replaces_it(
+    served: Served, tmp_path: Path
+) -> None:
+    assert served.http.get("/api/export/model").status_code == 409
+    served.teach("mug", 0, 1)
+    served.teach("cup", 0, 2)
+    taken = served.http.get("/api/export/model")
+    assert "kitchen.newfound" in taken.headers["content-disposition"]
+    (tmp_path / "other.newfound").write_bytes(taken.content)
+    other = Recogniser(tmp_path / "other.newfound", EXTRACTOR)
+    assert other.counts == {"cup": 1, "mug": 1}
+    other.teach(png(3, 3), "pot")
+    other.save()
+    data = (tmp_path / "other.newfound").read_bytes()
+    done = served.http.post("/api/import/model?key=import-0001", content=data)
+    assert done.status_code == 200, done.text
+    assert served.counts() == {"cup": 1, "mug": 1, "pot": 1}
+    again = served.http.post("/api/import/model?key=import-0001", content=data).json()
+    assert again["repeated"]
+    served.post("/api/undo")
+    assert served.counts() == {"cup": 1, "mug": 1}
+
+
+def test_what_is_no_model_changes_nothing_and_names_no_file_of_ours(served: Served) -> None:
+    served.teach("mug")
+    for data in (b"", b"no model", b"\xff" * 5000):
+        answer = served.http.post("/api/import/model", content=data)
+        assert answer.status_code == 422
+        assert "this file" in answer.json()["error"]
+        assert "/tmp" not in answer.text
+    assert served.counts() == {"mug": 1}
+
+
+def test_examples_taken_along_are_read_back_by_the_service_and_by_teach(
+    served: Served, tmp_path: Path
+) -> None:
+    for number, label in enumerate(LABELS):
+        served.teach(label, number, number)
+    data = served.http.get("/api/export/examples").content
+    (tmp_path / "new").mkdir()
+    with started(tmp_path / "new") as other:
+        assert bring(other, data)["taught"] == len(LABELS)
+        assert sorted(other.counts()) == sorted(LABELS)
+        assert bring(other, data)["known"] == len(LABELS)
+        assert other.post("/api/undo").status_code == 200  # a zip is undone as one
+        assert other.counts() == {}
+    zipfile.ZipFile(io.BytesIO(data)).extractall(tmp_path / "photos")
+    done = newfound("teach", tmp_path / "m", tmp_path / "photos", "--extractor", EXTRACTOR)
+    assert done.code == 0, done.err
+    taught = Recogniser(tmp_path / "m", None).classes
+    assert {"100% wool", "Zoë"} <= set(taught)
+    assert sorted(map(label_of, taught)) == sorted(LABELS)
+
+
+@given(st.lists(st.text(min_size=1, max_size=60), unique=True, max_size=8))
+def test_folders_of_labels_are_safe_distinct_and_read_back(labels: list[str]) -> None:
+    names = folder_names(labels)
+    folded = {name.casefold() for name in names.values()}
+    assert len(folded) == len(labels)
+    for label, name in names.items():
+        assert name not in ("", ".", "..")
+        assert not set(name) & set('/\\:*?"<>|\0')
+        assert not name.startswith(".")
+        assert not name.endswith((".", " "))
+        assert len(name.encode()) <= LONGEST_NAME
+        if "~" not in name:
+            assert label_of(name) == label
+
+
+def test_labels_that_cannot_be_names_of_folders_are_escaped_as_documented() -> None:
+    assert folder_names(["cup/blue", "../x", "con", "e\u0301", "Mug", "mug"]) == {
+        "cup/blue": "cup%2Fblue",
+        "../x": "%2E.%2Fx",
+        "con": "%63on",
+        "e\u0301": "e%CC%81",
+        "Mug": "Mug",
+        "mug": "%6D%75%67",
+    }
+    long = folder_names(["x" * 300, "x" * 301])
+    assert [name[:184] for name in long.values()] == ["x" * 183 + "~"] * 2
+
+
+def test_folders_say_what_images_show(shared: Served) -> None:
+    one = {"a1/1.png": png(0, 1), "a1/deeper/2.png": png(1, 1), "b1/3.png": png(2, 2)}
+    assert bring(shared, zipped(one))["taught"] == 3
+    around = {"photos/a2/1.png": png(3, 1), "photos/b2/2.png": png(4, 2)}
+    assert bring(shared, zipped(around))["taught"] == 2
+    assert {"a1": 2, "b1": 1, "a2": 1, "b2": 1}.items() <= shared.counts().items()
+
+
+def test_what_cannot_be_used_is_listed_and_the_rest_is_taught(shared: Served) -> None:
+    files = {
+        "good/1.png": png(10, 1),
+        "good/2.png": b"no image",
+        "good/notes.txt": b"not listed",
+        "good/.hidden.png": b"not listed",
+        "__MACOSX/good/._1.png": b"not listed",
+        "beside.png": png(),
+        "bad\nlabel/1.png": png(),
+        "../../escape/1.png": png(11, 1),
+        "/etc/1.png": png(12, 1),
+    }
+    done = bring(shared, zipped(files))
+    assert done["taught"] == 3
+    problems = done["problems"]
+    assert isinstance(problems, list)
+    assert sorted(each["name"] for each in problems) == [
+        "bad\nlabel/1.png",
+        "beside.png",
+        "good/2.png",
+    ]
+    assert {"good": 1, "escape": 1, "etc": 1}.items() <= shared.counts().items()
+
+
+def damaged() -> bytes:
+    data = bytearray(zipped({"mug/1.png": png(5, 5)}, zipfile.ZIP_STORED))
+    start = data.index(b"IDAT")
+    data[start + 4 : start + 8] = b"\0\0\0\0"
+    return bytes(data)
+
+
+def locked() -> bytes:
+    data = bytearray(zipped({"mug/1.png": png(6, 6)}))
+    for mark, offset in (b"PK\x03\x04", 6), (b"PK\x01\x02", 8):
+        data[data.index(mark) + offset] |= 1
+    return bytes(data)
+
+
+@pytest.mark.parametrize("data", [damaged(), locked()])
+def test_a_damaged_or_locked_entry_is_a_problem_of_its_own(shared: Served, data: bytes) -> None:
+    done = bring(shared, data)
+    assert done["taught"] == 0
+    assert isinstance(done["problems"], list)
+    assert [each["name"] for each in done["problems"]] == ["mug/1.png"]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"hello", "not a zip"),
+        (b"", "not a zip"),
+        (zipped({"mug/1.png": png()})[:-30], "not a zip"),
+        (zipped({}), "no images"),
+        (zipped({"mug/a.txt": b"x"}), "no images"),
+    ],
+)
+def test_what_is_no_zip_of_images_is_refused(shared: Served, data: bytes, words: str) -> None:
+    answer = shared.http.post("/api/import/examples", content=data)
+    assert answer.status_code == 422
+    assert words in answer.json()["error"]
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(
+    shared: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 5 * MB)
+    monkeypatch.setattr(archives, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(archives, "LARGEST_ENTRY", 1 * MB)
+    bomb = zipped({f"mug/{n}.png": bytes(MB) for n in range(6)})
+    answer = shared.http.post("/api/import/examples", content=bomb)
+    assert "more than 5 MB" in answer.json()["error"]
+    many = zipped({f"mug/{n}.png": b"" for n in range(11)})
+    answer = shared.http.post("/api/import/examples", content=many)
+    assert "11 files" in answer.json()["error"]
+    done = bring(shared, zipped({"mug/1.png": bytes(2 * MB)}))
+    assert done["problems"] == [{"name": "mug/1.png", "reason": "more than 1 MB"}]
+
+
+def test_an_entry_that_lies_about_its_size_gives_no_more_than_it_says(shared: Served) -> None:
+    data = bytearray(zipped({"mug/1.png": bytes(8 * MB)}))
+    entry = data.index(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = (100).to_bytes(4, "little")
+    done = bring(shared, bytes(data))
+    assert done["taught"] == 0
+    assert isinstance(done["problems"], list)
+    assert len(done["problems"]) == 1
+
+
+def test_one_file_at_a_time_is_made_or_read(serve: Serve) -> None:
+    served = serve(limits=Limits(body_seconds=20))
+
+    def slowly() -> Iterator[bytes]:
+        data = zipped({"mug/1.png": png()})
+        yield data[:10]
+        answer = served.http.get("/api/export/examples")
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"] == "5"
+        yield data[10:]
+
+    answer = served.http.post("/api/import/examples", content=slowly())
+    assert answer.json()["taught"] == 1
+
+
+def test_nothing_of_a_zip_is_written_anywhere(shared: Served, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        bring(shared, zipped({"../up/1.png": png(20, 1), "here/1.png": png(21, 1)}))
+    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path.parent / "up").exists()
