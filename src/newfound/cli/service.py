@@ -69,6 +69,7 @@ class Wishes(NamedTuple):
     extractor: str | None
     keep_vectors: int
     keep_thumbnails: int
+    wait: float
     page: bool
     browser: bool
 
@@ -82,7 +83,7 @@ def run(wishes: Wishes) -> None:
     if wishes.key is not None and wishes.certificate is None:
         raise typer.BadParameter("a key needs the certificate that it belongs to")
     bound = server.bind(wishes.host, wishes.port, or_free=wishes.page)
-    with bound, locked(wishes.model, 0.0, console):
+    with bound, locked(wishes.model, wishes.wait, console):
         _log_to_stderr()
         with name_in_errors(wishes.model):
             recogniser = _opened(wishes)

@@ -1103,6 +1103,13 @@ class Learner(Locked):
         -------
         ndarray of shape (m,)
 
+        Raises
+        ------
+        NotTaughtError
+            If a label was not taught.
+        NotFittedError
+            If nothing was.
+
         Examples
         --------
         >>> learner = Learner().store([[0.0], [1.0], [1.1]], ["cup", "mug", "mug"])

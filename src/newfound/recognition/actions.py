@@ -38,7 +38,7 @@ class Actions:
     ...     actions.note(number, "change", "a", {"rows": [[number, None, "mug"]]})
     >>> actions.undoable
     'taught mug (2)'
-    >>> actions.note(3, "undo", "b", {})
+    >>> actions.note(3, "undo", "b", {"of": [1, 2]})
     >>> actions.undoable, actions.redoable
     (None, 'taught mug (2)')
     """
@@ -63,10 +63,13 @@ class Actions:
 
     def note(self, number: int, kind: str, name: str, detail: dict[str, Any]) -> None:
         """Take an entry in."""
-        if kind == "undo":
-            self.undone.append(self.done.pop())
-        elif kind == "redo":
-            self.done.append(self.undone.pop())
+        if kind in ("undo", "redo"):
+            source, target = self.done, self.undone
+            if kind == "redo":
+                source, target = target, source
+            # Of what cannot be undone any more, only the trace is left.
+            if source and source[-1].ids == detail["of"]:
+                target.append(source.pop())
         elif kind in ("change", "rename", "drop", "state"):
             self.undone.clear()
             if not self.done or self.done[-1].name != name:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newfound.common.errors import InputError, NotTaughtError, UnreadableImageError
+from newfound.common.errors import (
+    InputError,
+    ModelFileError,
+    NotTaughtError,
+    UnreadableImageError,
+)
 from newfound.common.files import digest_of
 from newfound.common.interrupts import uninterrupted
 from newfound.features.identity import Identity
@@ -146,6 +152,15 @@ class JournalledRecogniser(replay.Replica):
         except BaseException:
             self.journal.close()
             raise
+
+    def _open(self, path: Path) -> None:
+        """Become what the snapshot holds; one that is damaged is made again from the journal."""
+        try:
+            super()._open(path)
+        except ModelFileError as error:
+            if not journal_file(path).exists():
+                raise
+            warnings.warn(f"{error}; it is made again from its journal", stacklevel=3)
 
     def become(self, state: file_format.State | None, path: str | os.PathLike[str]) -> None:
         """Become what a file held, as `Recogniser.become` does; nothing of it is written down."""

@@ -1055,6 +1055,11 @@ class Recogniser:
             Whether to bring the choice of parameters up to date in any case; otherwise if a
             quarter of what is known came or went since the last time.
 
+        Raises
+        ------
+        RuntimeError
+            If it is asked by the handler of a signal, in the midst of a lesson.
+
         Examples
         --------
         >>> Recogniser(extractor=None).settle()
@@ -1078,6 +1083,13 @@ class Recogniser:
         Returns
         -------
         list of labels
+
+        Raises
+        ------
+        InputError
+            If there is no such class, or something does not fit together.
+        NotFittedError
+            If nothing was taught.
 
         Examples
         --------

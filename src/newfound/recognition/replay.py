@@ -59,25 +59,40 @@ def apply(recogniser: Recogniser, journal: Journal, entry: Entry) -> None:
     """
     if entry.kind == "state" or entry.detail.get("rebuilt"):
         become(recogniser, journal.state_of(entry.id))
-    elif entry.kind == "undo":
-        for number in reversed(entry.detail["of"]):
-            take_back(recogniser, journal, journal.entry(number))
-    elif entry.kind == "redo":
-        for number in entry.detail["of"]:
-            apply(recogniser, journal, journal.entry(number))
+    elif entry.kind in ("undo", "redo"):
+        _turn(recogniser, journal, entry)
     elif entry.kind == "change":
         change(recogniser, journal, entry.rows)
     else:
         _apply_to_classes(recogniser, entry.kind, entry.detail)
 
 
+def _turn(recogniser: Recogniser, journal: Journal, entry: Entry) -> None:
+    """Undo or redo the entries that an entry names; examples, as one."""
+    entries = [journal.entry(number) for number in entry.detail["of"]]
+    ids = [number for number, _, _ in entry.rows]
+    if all(each.kind == "change" for each in entries) and len(set(ids)) == len(ids):
+        change(recogniser, journal, entry.rows)
+        return
+    for each in reversed(entries) if entry.kind == "undo" else entries:
+        (take_back if entry.kind == "undo" else apply)(recogniser, journal, each)
+
+
 def _apply_to_classes(recogniser: Recogniser, kind: str, detail: dict[str, Any]) -> None:
     if kind == "rename":
-        Recogniser.rename(recogniser, detail["old"], detail["new"])
-    elif kind == "drop":
+        _rename(recogniser, detail["old"], detail["new"], joined=detail["joined"])
+        return
+    if kind == "drop":
         Recogniser.forget_class(recogniser, detail["label"])
-    # Where a class went, witnesses have to be asked anew; sooner than by whoever asks next.
-    recogniser.settle(now=kind != "rename" or detail["joined"])
+    recogniser.settle(now=True)
+
+
+def _rename(recogniser: Recogniser, old: Any, new: Any, joined: bool) -> None:
+    changes = recogniser.changes
+    Recogniser.rename(recogniser, old, new)
+    if not joined:
+        recogniser.changes = changes  # parameters are as good under another name
+    recogniser.settle(now=joined)
 
 
 def can_take_back(entry: Entry) -> bool:
@@ -90,8 +105,7 @@ def can_take_back(entry: Entry) -> bool:
 def take_back(recogniser: Recogniser, journal: Journal, entry: Entry) -> None:
     """Do to a recogniser the opposite of what an entry says, which can be turned round."""
     if entry.kind == "rename" and not entry.detail["joined"]:
-        Recogniser.rename(recogniser, entry.detail["new"], entry.detail["old"])
-        recogniser.settle()
+        _rename(recogniser, entry.detail["new"], entry.detail["old"], joined=False)
     else:
         change(recogniser, journal, inverse(entry.rows))
 
@@ -126,7 +140,9 @@ def change(recogniser: Recogniser, journal: Journal, rows: Sequence[Change]) -> 
             labels = [some[index][1] for index in gone]
             marks = [digests[index] for index in gone]
             Recogniser.forget_vectors(recogniser, vectors[gone], labels, marks, made_by)
-    recogniser.settle()
+    # Who would be asked first after something went has the witnesses vote; here nobody waits for
+    # it, and it does not depend on who asks when.
+    recogniser.settle(now=any(before is not None for _, before, _ in rows))
 
 
 def rebuilt(journal: Journal, blank: Recogniser, until: int | None = None) -> Recogniser:

@@ -47,7 +47,7 @@ def create_app(
     Parameters
     ----------
     recogniser : JournalledRecogniser
-        The caller closes it, once the application has ended.
+        The caller closes it, once the application has ended; that writes the model's file.
     page : bool, default=True
         Whether to serve the page, too.
     token : str, optional

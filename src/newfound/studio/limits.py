@@ -41,8 +41,8 @@ class Limits:
     requests: int = 64
     sockets: int = 64
     connections: int = 256
-    rate: float = 100.0
-    burst: float = 600.0
+    rate: float = 300.0
+    burst: float = 900.0
     message_rate: float = 120.0
     message_burst: float = 360.0
     waiting: int = 32

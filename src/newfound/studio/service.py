@@ -84,13 +84,12 @@ class Service:
         self.workers.submit(Lane(), self._warm_up)
 
     async def stop(self) -> None:
-        """Finish every lesson that was taken, and write the model's file."""
+        """Finish every lesson that was taken, and end threads and tasks."""
         self.is_stopping = True
         await asyncio.to_thread(self.workers.close)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.to_thread(self.recogniser.snapshot)
 
     async def drain(self) -> None:
         """Take no more work, and wait until what was taken is done and told."""

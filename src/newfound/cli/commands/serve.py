@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli.options import ExtractorName
+from newfound.cli.options import ExtractorName, Wait
 from newfound.cli.service import (
     Certificate,
     CertificateKey,
@@ -31,6 +31,7 @@ def serve(
     extractor: ExtractorName = None,
     keep_vectors: KeepVectors = 20_000,
     keep_thumbnails: KeepThumbnails = 10_000,
+    wait: Wait = 0.0,
 ) -> None:
     """Serve a model to robots and programs, over HTTP and WebSockets.
 
@@ -52,6 +53,7 @@ def serve(
             extractor=extractor,
             keep_vectors=keep_vectors,
             keep_thumbnails=keep_thumbnails,
+            wait=wait,
             page=False,
             browser=False,
         )

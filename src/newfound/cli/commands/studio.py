@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli.options import ExtractorName
+from newfound.cli.options import ExtractorName, Wait
 from newfound.cli.service import (
     Certificate,
     CertificateKey,
@@ -35,6 +35,7 @@ def studio(
     extractor: ExtractorName = None,
     keep_vectors: KeepVectors = 20_000,
     keep_thumbnails: KeepThumbnails = 10_000,
+    wait: Wait = 0.0,
 ) -> None:
     """Teach with a camera, in the browser.
 
@@ -57,6 +58,7 @@ def studio(
             extractor=extractor,
             keep_vectors=keep_vectors,
             keep_thumbnails=keep_thumbnails,
+            wait=wait,
             page=True,
             browser=not no_browser,
         )
