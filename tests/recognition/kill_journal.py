@@ -16,7 +16,7 @@ from newfound.recognition.journalled import JournalledRecogniser
 from tests.recognition.edits import Oracle, assert_is, assert_replays, assert_same, edit, open_at
 
 # Killed after so many acknowledged edits at most, and so many steps of the child's own counting.
-MOST_EDITS, MOST_STEPS = 8, 40
+MOST_EDITS, MOST_STEPS = 4, 40
 # To read the journal from its beginning takes the longer, the longer it is.
 REPLAY_EVERY = 100
 
@@ -73,7 +73,7 @@ def check(path: Path, oracle: Oracle, number: int, acknowledged: int) -> int:
     if number % REPLAY_EVERY < present:
         assert_replays(recogniser)
     recogniser.journal.close()
-    apart.journal.close()
+    apart.close()
     return present
 
 

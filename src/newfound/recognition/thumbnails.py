@@ -9,9 +9,11 @@ from newfound.features.images import Image, as_rgb
 LARGEST_SIDE = 256
 # A JPEG of that size is kept as it is up to so many bytes; what is made here is of this quality.
 LARGEST_KEPT, QUALITY = 48 * 1024, 85
-_START, _END = b"\xff\xd8\xff", b"\xff\xd9"
-# What other bytes a camera or a program may have put in: where and when it was taken, comments.
-_WITH_MORE = (b"Exif\0", b"http://ns.adobe.com", b"ICC_PROFILE", b"\xff\xfe")
+_START, _END = b"\xff\xd8", b"\xff\xd9"
+# Parts of a JPEG that make up the picture: tables, sizes, the colour profile that browsers add. All
+# others may say where and by whom it was taken.
+_SCAN, _PROFILE = 0xDA, 0xE2
+_PICTURE = {0xC0, 0xC1, 0xC2, 0xC4, 0xDB, 0xDD, 0xE0, _SCAN}
 
 
 def thumbnail_of(image: bytes) -> bytes | None:
@@ -44,17 +46,23 @@ def thumbnail_of(image: bytes) -> bytes | None:
     if _is_plain(image) and max(picture.size) <= LARGEST_SIDE:
         return image
     picture.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.BICUBIC)
+    picture.info.clear()  # comments and the like would be written again
     file = BytesIO()
     picture.save(file, "JPEG", quality=QUALITY)
     return file.getvalue()
 
 
 def _is_plain(image: bytes) -> bool:
-    """Tell whether the bytes are a small JPEG, and nothing else is among or behind them."""
-    return (
-        len(image) <= LARGEST_KEPT
-        and image.startswith(_START)
-        and image.endswith(_END)
-        and not any(mark in image for mark in _WITH_MORE[:-1])
-        and _WITH_MORE[-1] not in image[:1024]
-    )
+    """Tell whether the bytes are a small JPEG that has no parts but those of its picture."""
+    if len(image) > LARGEST_KEPT or not (image.startswith(_START) and image.endswith(_END)):
+        return False
+    place = len(_START)
+    while place + 4 <= len(image):
+        start, kind = image[place], image[place + 1]
+        is_profile = kind == _PROFILE and image.startswith(b"ICC_PROFILE\0", place + 4)
+        if start != 0xFF or not (kind in _PICTURE or is_profile):
+            return False
+        if kind == _SCAN:
+            return image.find(_END, place) == len(image) - len(_END)
+        place += 2 + int.from_bytes(image[place + 2 : place + 4], "big")
+    return False
