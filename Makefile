@@ -47,10 +47,9 @@ node_modules/axe-core/axe.min.js:
 screenshots: $(VENV)/ready  ## Take the pictures of docs/studio.md anew; needs chromium
 	rm -rf $(SHOTS)
 	NEWFOUND_DATA= NEWFOUND_SCREENSHOTS=$(SHOTS) $(BIN)/python -m pytest -q tests/studio/test_browser.py
-	cp $(SHOTS)/recognised-light-1280.png docs/studio-recognised.png
-	cp $(SHOTS)/unknown-dark-1280.png docs/studio-unknown.png
+	cp $(SHOTS)/recognised-light-1280.png docs/studio.png
+	cp $(SHOTS)/unknown-dark-1280.png docs/studio-dark.png
 	cp $(SHOTS)/recognised-light-390.png docs/studio-phone.png
-	cp $(SHOTS)/corrected-dark-390.png docs/studio-phone-dark.png
 
 coverage: $(VENV)/ready  ## Say which lines of the engine no test runs; at least 95 % of a room are
 	$(BIN)/coverage run -m pytest -q -m "not slow" $(ENGINE:%=tests/%) tests/storage tests/test_checks.py

@@ -89,7 +89,7 @@ def teach(me: Person, first: str, second: str, third: str) -> None:
 
 def recognise(me: Person, first: str, second: str, third: str, stranger: str) -> None:
     """See each from sides that were not taught, and then what was never taught."""
-    for name in (first, second, third):
+    for name in (second, third, first):
         me.hold_up(name, part=1)
         assert right(me.says(FRAMES), name) >= 0.9, name
     look_over(me, "recognised")
