@@ -43,8 +43,8 @@ class Limits:
     connections: int = 256
     rate: float = 300.0
     burst: float = 900.0
-    message_rate: float = 120.0
-    message_burst: float = 360.0
+    message_rate: float = 500.0
+    message_burst: float = 1500.0
     waiting: int = 32
     lessons: int = 8
 
