@@ -1,6 +1,7 @@
 """Thumbnails: small pictures, and nothing else."""
 
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from PIL import Image
 from newfound.recognition.thumbnails import LARGEST_SIDE, thumbnail_of
 
 
-def picture(size: tuple[int, int] = (200, 150), **options: object) -> bytes:
+def picture(size: tuple[int, int] = (200, 150), **options: Any) -> bytes:
     pixels = np.random.default_rng(0).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
     file = BytesIO()
     Image.fromarray(pixels).resize(size).save(file, **{"format": "JPEG", "quality": 60, **options})

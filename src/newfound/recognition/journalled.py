@@ -1,5 +1,6 @@
 """A recogniser that writes down every edit before it is acknowledged, and can take edits back."""
 
+import functools
 import os
 import threading
 import warnings
@@ -7,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,6 +66,23 @@ class Edit(NamedTuple):
     repeated: bool  # its key was seen before: nothing was done again
     what: str  # in words
     examples: list[int]  # that it made or changed
+
+
+Method = TypeVar("Method", bound=Callable[..., Edit])
+
+
+def _once(edit: Method) -> Method:
+    """Let an edit be made while nobody else edits, and once for each key."""
+
+    @functools.wraps(edit)
+    def once(
+        self: "JournalledRecogniser", *values: Any, key: str | None = None, **options: Any
+    ) -> Edit:
+        with self._edit():
+            made = self._made_before(key)
+            return edit(self, *values, key=key, **options) if made is None else made
+
+    return cast(Method, once)
 
 
 class JournalledRecogniser(replay.Replica):
@@ -217,6 +235,7 @@ class JournalledRecogniser(replay.Replica):
 
     # Edits, by examples and by classes.
 
+    @_once
     def teach_one(
         self,
         vector: ArrayLike,
@@ -272,14 +291,11 @@ class JournalledRecogniser(replay.Replica):
         Edit(position=1, repeated=False, what='mug was taught this already', examples=[])
         """
         X = np.asarray(vector)[None]
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            label = self.label(label)
-            if self.taught.count(label, digest):
-                return Edit(self.position, False, f"{label} was taught this already", [])
-            new = [NewExample(X[0], digest, extractor, source, thumbnail)]
-            return self._teach(X, [label], new, key, action)
+        label = self.label(label)
+        if self.taught.count(label, digest):
+            return Edit(self.position, False, f"{label} was taught this already", [])
+        new = [NewExample(X[0], digest, extractor, source, thumbnail)]
+        return self._teach(X, [label], new, key, action)
 
     def teach_vectors(
         self,
@@ -389,7 +405,7 @@ class JournalledRecogniser(replay.Replica):
         NoSuchExampleError
             If one is not there, or no vector of it is kept any more.
         """
-        return self._relabel(examples, None, key)
+        return self._relabel(examples, None, key=key)
 
     def move(self, examples: Sequence[int], label: Any, *, key: str | None = None) -> Edit:
         """Let examples show something else.
@@ -412,26 +428,22 @@ class JournalledRecogniser(replay.Replica):
             As for `delete`.
         """
         check_label(label)
-        return self._relabel(examples, label, key)
+        return self._relabel(examples, label, key=key)
 
-    def _relabel(self, examples: Sequence[int], label: Any, key: str | None) -> Edit:
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            label = self.label(label)
-            rows: list[Change] = []
-            for number in dict.fromkeys(examples):
-                before = self.journal.example(number).label
-                if before is None:
-                    raise NoSuchExampleError(f"example {number} was deleted")
-                if before != label:
-                    rows.append((number, before, label))
-            if not rows:
-                raise InputError("there is nothing to change")
-            self.journal.vectors([number for number, _, _ in rows])  # which must be there
-            return self._write(
-                lambda: self.journal.append("change", {"rows": rows}, self.action, key)
-            )
+    @_once
+    def _relabel(self, examples: Sequence[int], label: Any, *, key: str | None) -> Edit:
+        label = self.label(label)
+        rows: list[Change] = []
+        for number in dict.fromkeys(examples):
+            before = self.journal.example(number).label
+            if before is None:
+                raise NoSuchExampleError(f"example {number} was deleted")
+            if before != label:
+                rows.append((number, before, label))
+        if not rows:
+            raise InputError("there is nothing to change")
+        self.journal.vectors([number for number, _, _ in rows])  # which must be there
+        return self._write(lambda: self.journal.append("change", {"rows": rows}, self.action, key))
 
     def forget_vectors(
         self,
@@ -482,6 +494,7 @@ class JournalledRecogniser(replay.Replica):
 
             self._write(write)
 
+    @_once
     def delete_class(self, label: Any, *, key: str | None = None) -> Edit:
         """Forget all that was taught with a label.
 
@@ -500,16 +513,13 @@ class JournalledRecogniser(replay.Replica):
         InputError
             If there is no such class, or the model is lean.
         """
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            label, counts = self.label(label), self.counts
-            if label not in counts:
-                raise InputError(f"there is no class {label}")
-            if self.is_lean:
-                raise InputError("this model is lean: it cannot forget a class at once")
-            detail = {"label": label, "count": counts[label], **self._members(label, None)}
-            return self._write(lambda: self.journal.append("drop", detail, self.action, key))
+        label, counts = self.label(label), self.counts
+        if label not in counts:
+            raise InputError(f"there is no class {label}")
+        if self.is_lean:
+            raise InputError("this model is lean: it cannot forget a class at once")
+        detail = {"label": label, "count": counts[label], **self._members(label, None)}
+        return self._write(lambda: self.journal.append("drop", detail, self.action, key))
 
     def forget_class(self, label: Any) -> None:
         """Take back all that was taught with a label, as `Recogniser.forget_class` does.
@@ -525,6 +535,7 @@ class JournalledRecogniser(replay.Replica):
         """
         self.delete_class(label)
 
+    @_once
     def rename_class(
         self, old: Any, new: Any, *, join: bool = False, key: str | None = None
     ) -> Edit:
@@ -550,18 +561,15 @@ class JournalledRecogniser(replay.Replica):
             If there is no class `old`, or `new` is not a label like the others.
         """
         check_label(new)
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            old, counts = self.label(old), self.counts
-            if old not in counts:
-                raise InputError(f"there is no class {old}")
-            if old == new and type(old) is type(new):
-                raise InputError(f"{old} is its name already")
-            if new in counts and not join:
-                raise ClassExistsError(f"there is a class {new} already: the two can be joined")
-            detail = {"old": old, "new": new, "joined": new in counts, **self._members(old, new)}
-            return self._write(lambda: self.journal.append("rename", detail, self.action, key))
+        old, counts = self.label(old), self.counts
+        if old not in counts:
+            raise InputError(f"there is no class {old}")
+        if old == new and type(old) is type(new):
+            raise InputError(f"{old} is its name already")
+        if new in counts and not join:
+            raise ClassExistsError(f"there is a class {new} already: the two can be joined")
+        detail = {"old": old, "new": new, "joined": new in counts, **self._members(old, new)}
+        return self._write(lambda: self.journal.append("rename", detail, self.action, key))
 
     def rename(self, old: Any, new: Any) -> None:
         """Give a class another label, as `Recogniser.rename` does.
@@ -609,6 +617,7 @@ class JournalledRecogniser(replay.Replica):
             self._unwritten = "learned what another model knows"
             return both
 
+    @_once
     def replace(
         self, model: "str | os.PathLike[str] | Recogniser", *, key: str | None = None
     ) -> Edit:
@@ -630,12 +639,10 @@ class JournalledRecogniser(replay.Replica):
         ModelFileError
             If it is no model. Then nothing is changed.
         """
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            other = model if isinstance(model, Recogniser) else Recogniser(model, None)
-            return self._write_state("brought in another model", key, replay.whole(other))
+        other = model if isinstance(model, Recogniser) else Recogniser(model, None)
+        return self._write_state("brought in another model", key, replay.whole(other))
 
+    @_once
     def undo(self, *, key: str | None = None) -> Edit:
         """Take the last action back that was not taken back yet.
 
@@ -652,26 +659,24 @@ class JournalledRecogniser(replay.Replica):
         ------
         NothingToUndoError
         """
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            if not self.journal.actions.done:
-                raise NothingToUndoError("there is nothing to undo")
-            action = self.journal.actions.done[-1]
-            entries = [self.journal.entry(number) for number in action.ids]
-            rows = [row for entry in reversed(entries) for row in replay.inverse(entry.rows)]
-            turns = all(map(replay.can_take_back, entries))
-            detail = {"of": action.ids, "rows": rows, "rebuilt": not turns}
+        if not self.journal.actions.done:
+            raise NothingToUndoError("there is nothing to undo")
+        action = self.journal.actions.done[-1]
+        entries = [self.journal.entry(number) for number in action.ids]
+        rows = [row for entry in reversed(entries) for row in replay.inverse(entry.rows)]
+        turns = all(map(replay.can_take_back, entries))
+        detail = {"of": action.ids, "rows": rows, "rebuilt": not turns}
 
-            def write() -> Entry:
-                entry = self.journal.append("undo", detail, None, key)
-                if not turns:
-                    before = replay.rebuilt(self.journal, self._nothing(), action.ids[0] - 1)
-                    self.journal.keep_state(entry.id, replay.whole(before))
-                return entry
+        def write() -> Entry:
+            entry = self.journal.append("undo", detail, None, key)
+            if not turns:
+                before = replay.rebuilt(self.journal, self._nothing(), action.ids[0] - 1)
+                self.journal.keep_state(entry.id, replay.whole(before))
+            return entry
 
-            return self._write(write, f"undid: {action}")
+        return self._write(write, f"undid: {action}")
 
+    @_once
     def redo(self, *, key: str | None = None) -> Edit:
         """Do again what was undone last, if nothing else was done since.
 
@@ -688,16 +693,13 @@ class JournalledRecogniser(replay.Replica):
         ------
         NothingToUndoError
         """
-        with self._edit(key) as known:
-            if known is not None:
-                return known
-            if not self.journal.actions.undone:
-                raise NothingToUndoError("there is nothing to redo")
-            action = self.journal.actions.undone[-1]
-            entries = [self.journal.entry(number) for number in action.ids]
-            detail = {"of": action.ids, "rows": [row for entry in entries for row in entry.rows]}
-            what = f"did again: {action}"
-            return self._write(lambda: self.journal.append("redo", detail, None, key), what)
+        if not self.journal.actions.undone:
+            raise NothingToUndoError("there is nothing to redo")
+        action = self.journal.actions.undone[-1]
+        entries = [self.journal.entry(number) for number in action.ids]
+        detail = {"of": action.ids, "rows": [row for entry in entries for row in entry.rows]}
+        what = f"did again: {action}"
+        return self._write(lambda: self.journal.append("redo", detail, None, key), what)
 
     def refresh(self) -> None:
         """Bring the choice of parameters, and how sure answers may be, up to date now."""
@@ -867,17 +869,19 @@ class JournalledRecogniser(replay.Replica):
     # How edits are made.
 
     @contextmanager
-    def _edit(self, key: str | None = None) -> Iterator[Edit | None]:
-        """Let nobody else edit meanwhile; yield what became of the edit if it was made before."""
+    def _edit(self) -> Iterator[None]:
+        """Let nobody else edit meanwhile."""
         with self._editing, uninterrupted():
             self._check_writable()
             self._write_what_is_left()
-            entry = None if key is None else self.journal.entry_of(key)
-            if entry is None:
-                yield None
-            else:
-                ids = [number for number, _, _ in entry.rows]
-                yield Edit(self.position, True, "done before", ids)
+            yield
+
+    def _made_before(self, key: str | None) -> Edit | None:
+        """Return what became of an edit with a key, if it was made."""
+        entry = None if key is None else self.journal.entry_of(key)
+        if entry is None:
+            return None
+        return Edit(self.position, True, "done before", [number for number, _, _ in entry.rows])
 
     def _write(self, write: Callable[[], Entry], what: str | None = None) -> Edit:
         """Write an entry and do what it says: both, or neither."""

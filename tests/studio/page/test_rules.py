@@ -38,36 +38,36 @@ def _page() -> _Page:
     return page
 
 
-def test_the_page_has_nothing_inline():
+def test_the_page_has_nothing_inline() -> None:
     assert _page().refused == []
 
 
-def test_ids_are_unique():
+def test_ids_are_unique() -> None:
     ids = _page().ids
     assert len(ids) == len(set(ids))
 
 
-def test_every_file_that_the_page_names_is_there():
+def test_every_file_that_the_page_names_is_there() -> None:
     named = [address for address in _page().addresses if address.startswith("/static/")]
     assert named
     assert {PurePosixPath(address).name for address in named} <= set(TEXTS)
 
 
 @pytest.mark.parametrize("name", sorted(TEXTS))
-def test_no_file_names_an_outside_address(name):
+def test_no_file_names_an_outside_address(name: str) -> None:
     found = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"')`]*", TEXTS[name])
     assert [address for address in found if not address.startswith(NO_ADDRESS)] == []
     assert "@import" not in TEXTS[name]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_no_script_makes_markup_or_code_from_text(name):
+def test_no_script_makes_markup_or_code_from_text(name: str) -> None:
     words = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|cssText"
     assert re.findall(words, TEXTS[name]) == []
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_every_import_is_a_module_of_the_page_and_is_used(name):
+def test_every_import_is_a_module_of_the_page_and_is_used(name: str) -> None:
     for names, source in re.findall(r"import \{([^}]+)\} from \"([^\"]+)\"", TEXTS[name]):
         assert source.startswith("./")
         module = TEXTS[source.removeprefix("./")]
@@ -77,14 +77,14 @@ def test_every_import_is_a_module_of_the_page_and_is_used(name):
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_every_id_that_a_script_looks_for_is_on_the_page(name):
+def test_every_id_that_a_script_looks_for_is_on_the_page(name: str) -> None:
     ids = set(_page().ids)
     for found in re.findall(r"find\(\"#([a-z-]+)", TEXTS[name]):
         assert found in ids
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_scripts_are_small_and_their_lines_short(name):
+def test_scripts_are_small_and_their_lines_short(name: str) -> None:
     lines = TEXTS[name].splitlines()
     assert len(lines) <= 300
     assert max(map(len, lines)) <= 100

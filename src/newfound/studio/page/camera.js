@@ -2,7 +2,7 @@
 
 import { find, make, recall, remember } from "./dom.js";
 
-const SIDE = 256;            // pixels of a frame that is sent
+const SIDE = 224;            // what the default network takes: it need not scale a frame again
 const QUALITY = 0.85;
 const SHARE = 0.88;          // of the shorter side: the margin shows that there is more
 
@@ -115,6 +115,7 @@ export class Camera extends EventTarget {
     if (!this.isOn || !this.#video.videoWidth) return null;
     const { x, y, side } = this.#region();
     const canvas = this.#canvas.getContext("2d", { alpha: false });
+    canvas.imageSmoothingQuality = "high";
     canvas.drawImage(this.#video, x, y, side, side, 0, 0, SIDE, SIDE);
     return new Promise((resolve) => this.#canvas.toBlob(resolve, "image/jpeg", QUALITY));
   }
