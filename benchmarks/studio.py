@@ -50,7 +50,7 @@ QUICK = Size(1, 5, 4, 2, 5.0, 5.0, 2.0, 400, False, 60)
 
 
 def film() -> list[bytes]:
-    """Return pictures as the page sends them: squares of 256 x 256 of a film."""
+    """Return pictures as the page sends them: squares of 224 x 224 of a film."""
     return [jpeg(frame) for name in objects()[:3] for frame in frames(name, 0)]
 
 
@@ -144,7 +144,7 @@ async def _teach(served: Studio, size: Size, teacher: int) -> int:
             began = loop.time()
             if began >= end:
                 return done
-            image = picture(teacher, 10_000 * teacher + number, 256)
+            image = picture(teacher, 10_000 * teacher + number, 224)
             key = f"lesson-{teacher}-{number}"
             done += bool((await one.teach(image, f"thing {teacher}", key))["examples"])
             await asyncio.sleep(began + 1 / size.lessons - loop.time())
@@ -220,7 +220,7 @@ def load(size: Size, served: Studio) -> Iterator[Measurement]:
 
 def memory(size: Size) -> Iterator[Measurement]:
     """Ten thousand frames: memory from the first fifth of them on."""
-    images = [picture(0, number, 256) for number in range(50)]
+    images = [picture(0, number, 224) for number in range(50)]
     # A service takes so many messages a second from each.
     clients, rate = 10, 100.0
 

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 
-def jpeg(frame: Image.Image, side: int = 256) -> bytes:
+def jpeg(frame: Image.Image, side: int = 224) -> bytes:
     """Return the square in the middle of a frame, as a page would send it."""
     width, height = frame.size
     left = (width - height) // 2
