@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.studio.browser.person import Person
 
-SIZES = {1280: 900, 390: 844}
+SIZES = {1280: 1000, 390: 844}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
