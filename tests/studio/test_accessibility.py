@@ -70,6 +70,9 @@ def test_axe_would_find_what_is_wrong(me: Person) -> None:
 
 def test_the_keyboard_alone_reaches_everything(me: Person) -> None:
     me.page.set_viewport_size({"width": 1280, "height": 900})
+    me.open()
+    me.hold_up(objects()[2])
+    me.teach(objects()[2], 1)  # so that there is something to undo
     wanted = {
         "undo", "theme", "menu", "camera", "name", "teach", "add-images",
     }  # fmt: skip
