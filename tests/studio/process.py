@@ -78,6 +78,16 @@ class Studio:
         """End it as a power cut would."""
         self.end(signal.SIGKILL)
 
+    def pause(self) -> None:
+        """Let it stand still, as if it were busy for ever."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it go on."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
     def memory(self) -> int:
         """Return the bytes that it holds in memory."""
         assert self.process is not None

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -199,6 +200,55 @@ def test_each_trouble_with_the_camera_has_a_sentence_of_its_own(
         assert me.troubles == []
         me.page.context.close()
     assert len(sentences) == len(REFUSALS)
+
+
+# Notes for each key and click how many milliseconds later the page first changed.
+REACT = """
+window.reactions = [];
+let since = null;
+for (const type of ["keydown", "click"]) {
+  addEventListener(type, () => { since ??= performance.now(); }, true);
+}
+addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
+  if (since !== null) window.reactions.push(performance.now() - since);
+  since = null;
+}).observe(document.body, { subtree: true, childList: true, attributes: true,
+                            characterData: true }));
+"""
+
+
+def test_every_action_shows_at_once_though_the_server_stands_still(
+    browser: "Browser", camera: Camera, tmp_path: Path
+) -> None:
+    with studio(tmp_path / "kitchen.newfound", "studio", "--extractor", "pixels:size=8") as served:
+        for number in range(4):
+            lesson = {"label": f"thing {number % 2}"}
+            url, image = f"{served.url}/api/lessons", picture(number % 2, number)
+            httpx.post(url, params=lesson, content=image).raise_for_status()
+        me = person(browser, camera, served.url)
+        me.page.add_init_script(REACT)
+        me.open()
+        me.until_counts({"thing 0": 2, "thing 1": 2})
+        card = me.card("thing 0")
+        card.locator(".examples li").first.wait_for()
+        served.pause()
+        me.page.keyboard.down("Digit2")
+        me.page.locator("#teach.held").wait_for()
+        me.page.keyboard.up("Digit2")
+        me.until_counts({"thing 0": 2, "thing 1": 3})
+        card.locator(".examples li").first.hover()
+        card.get_by_role("button", name="Delete this").first.click()
+        me.until_counts({"thing 0": 1, "thing 1": 3})
+        me.page.keyboard.press("Control+z")
+        me.page.locator("#toast", has_text="Undoing").wait_for()
+        reactions = me.page.evaluate("window.reactions")
+        served.go_on()
+        me.until_counts({"thing 0": 2, "thing 1": 3})
+        assert me.troubles == []
+        me.page.context.close()
+    print(f"milliseconds until the page answers: {[round(one) for one in reactions]}")
+    assert len(reactions) >= 3
+    assert median(reactions) < 100
 
 
 def test_a_name_that_looks_like_html_is_a_name(
