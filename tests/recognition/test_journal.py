@@ -331,6 +331,171 @@ def test_only_so_many_vectors_and_thumbnails_are_kept_and_the_model_knows_all(
     again.journal.close()
 
 
+def test_what_a_model_is_taught_before_its_first_snapshot_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.newfound"
+    before = Recogniser(path, None)
+    before.teach_vectors([row(0, "cup"), row(1, "mug")], ["cup", "mug"])
+    before.save()
+    for number in range(3):
+        kitchen = open_at(path)
+        teach(kitchen, "jug", start=10 + number)
+        assert open_to_look(path).counts == {"cup": 1, "jug": number + 1, "mug": 1}
+        kitchen.journal.close()  # killed
+    with pytest.MonkeyPatch.context() as patch:  # killed between the entry and the snapshot
+        other = tmp_path / "other.newfound"
+        before.save(other)
+        patch.setattr(JournalledRecogniser, "snapshot", lambda _: None)
+        for number in range(3):
+            kitchen = open_at(other)
+            teach(kitchen, "jug", start=10 + number)
+            assert open_to_look(other).counts == {"cup": 1, "jug": number + 1, "mug": 1}
+            kitchen.journal.close()
+
+
+def test_that_there_was_a_model_cannot_be_undone(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.newfound"
+    before = Recogniser(path, None)
+    before.teach_vectors([row(0, "cup"), row(1, "mug")], ["cup", "mug"])
+    before.save()
+    kitchen = open_at(path)
+    assert kitchen.undoable is None
+    teach(kitchen, "jug", start=5)
+    kitchen.undo()
+    with pytest.raises(NothingToUndoError):
+        kitchen.undo()
+    assert kitchen.counts == {"cup": 1, "mug": 1}
+    kitchen.journal.close()
+
+
+def other_models(folder: Path, count: int) -> list[Path]:
+    paths = [folder / f"other {number}.newfound" for number in range(count)]
+    for number, path in enumerate(paths):
+        other = Recogniser(None, None)
+        labels = ["pot", f"jar {number}"]
+        other.teach_vectors([row(50 + number, "pot"), row(60 + number, "jar")], labels)
+        other.save(path)
+    return paths
+
+
+@pytest.mark.parametrize("states", [2, 3, 16])
+def test_models_brought_in_undone_and_redone_come_back_whatever_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: int
+) -> None:
+    monkeypatch.setattr("newfound.recognition.journal.MOST_STATES", states)
+    path, others = tmp_path / "kitchen.newfound", other_models(tmp_path, 4)
+    kitchen, counts = open_at(path), list[dict[Any, int]]()
+    teach(kitchen, "cup", "mug")
+    for number, other in enumerate(others):
+        counts.append(kitchen.counts)
+        kitchen.replace(other)
+        counts.append(kitchen.counts)
+        teach(kitchen, "cup", start=70 + number)
+        assert_replays(kitchen)
+    for _ in range(2):
+        undone = 0
+        while kitchen.undoable and undone < 8:
+            kitchen.undo()
+            undone += 1
+            assert kitchen.counts == counts[-undone]
+            assert_replays(kitchen)
+        kitchen.journal.close()  # killed
+        kitchen = open_at(path)
+        while kitchen.redoable:
+            kitchen.redo()
+            undone -= 1
+            assert_replays(kitchen)
+            assert undone == 0 or kitchen.counts == counts[-undone]
+        kitchen.journal.close()
+        kitchen = open_at(path)
+        assert_replays(kitchen)
+    kitchen.journal.close()
+
+
+def test_several_merges_of_one_action_are_undone_and_redone_as_one(tmp_path: Path) -> None:
+    path, (first, second) = tmp_path / "kitchen.newfound", other_models(tmp_path, 2)
+    kitchen = open_at(path)
+    teach(kitchen, "cup", "mug")
+    kitchen.snapshot()
+    kitchen.action = "a lesson on a cluster"
+    for other in first, second:
+        kitchen.merge(Recogniser(other, None))
+        kitchen._write_what_is_left()  # noqa: SLF001 - as a save does, without the snapshot
+    then = kitchen.counts
+    kitchen.journal.close()  # killed
+    kitchen = open_at(path)
+    assert kitchen.counts == then
+    kitchen.undo()
+    assert kitchen.counts == {"cup": 1, "mug": 1}
+    kitchen.redo()
+    assert kitchen.counts == then
+    assert_replays(kitchen)
+    kitchen.journal.close()
+
+
+def test_what_was_merged_is_written_down_as_soon_as_that_can_be(
+    kitchen: JournalledRecogniser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach(kitchen, "cup", "mug")
+    kitchen.merge(Recogniser(other_models(tmp_path, 1)[0], None))
+    then = kitchen.counts
+    monkeypatch.setattr(replay, "apply", _then_fail(replay.apply))
+    with pytest.raises(JournalError):
+        kitchen.snapshot()
+    monkeypatch.undo()
+    teach(kitchen, "cup", start=90)
+    assert kitchen.counts == {**then, "cup": 2}
+    assert_replays(kitchen)
+
+
+def test_limits_stay_with_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.newfound"
+    kitchen = open_at(path, keep_thumbnails=3)
+    teach(kitchen, *["cup"] * 5, thumbnail=b"a picture")
+    kitchen.journal.close()
+    kitchen = open_at(path)
+    teach(kitchen, "mug", start=9, thumbnail=b"a picture")
+    assert sum(each.has_thumbnail for each in kitchen.kept()) == 3
+    kitchen.journal.close()
+    kitchen = open_at(path, keep_thumbnails=0)
+    assert not any(each.has_thumbnail for each in kitchen.kept())
+    kitchen.journal.close()
+
+
+def test_who_looks_sees_one_moment_while_another_lets_the_past_go(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.newfound"
+    kitchen = open_at(path)
+    teach(kitchen, "cup", "mug", "cup", "mug")
+    reader = open_at(path, read_only=True)  # begun, and not done
+    kitchen.delete([1])
+    said = threading.Thread(target=kitchen.forget_for_good)
+    said.start()
+    assert len(reader.kept()) == 4
+    assert len(list(reader.journal.entries())) == 4
+    reader.journal.close()
+    said.join(timeout=60)
+    assert open_to_look(path).counts == {"cup": 1, "mug": 2}
+    kitchen.journal.close()
+
+
+def test_what_lies_where_a_journal_would_and_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "kitchen.newfound.journal")
+    with pytest.raises(JournalError, match="not a file"):
+        open_at(tmp_path / "kitchen.newfound")
+
+
+def test_a_folder_that_nobody_may_write_to_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kitchen.newfound"
+    kitchen = open_at(path)
+    teach(kitchen, "cup", "mug")
+    kitchen.close()
+    before = sorted(each.name for each in tmp_path.iterdir())
+    monkeypatch.setattr("newfound.recognition.journal.os.access", lambda *_: False)
+    assert open_to_look(path).counts == {"cup": 1, "mug": 1}
+    assert sorted(each.name for each in tmp_path.iterdir()) == before
+
+
 def test_confusions_are_what_refits_without_each_example_say(kitchen: JournalledRecogniser) -> None:
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(40, 3)), ["cup", "mug"] * 20

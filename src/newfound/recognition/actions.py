@@ -67,9 +67,10 @@ class Actions:
             source, target = self.done, self.undone
             if kind == "redo":
                 source, target = target, source
-            # Of what cannot be undone any more, only the trace is left.
             if source and source[-1].ids == detail["of"]:
                 target.append(source.pop())
+            else:  # of something that is let go: what came after it cannot be redone without it
+                self.undone.clear()
         elif kind in ("change", "rename", "drop", "state"):
             self.undone.clear()
             if not self.done or self.done[-1].name != name:
@@ -79,9 +80,13 @@ class Actions:
             del self.done[:-MOST]
 
     def forget_until(self, floor: int) -> None:
-        """Let go of what began with an entry up to this one."""
+        """Let go of what began with an entry up to this one.
+
+        Of what was undone, the oldest stands on top: without it, nothing can be redone.
+        """
         self.done = [action for action in self.done if action.ids[0] > floor]
-        self.undone = [action for action in self.undone if action.ids[0] > floor]
+        if any(action.ids[0] <= floor for action in self.undone):
+            self.undone.clear()
 
 
 def describe(kind: str, detail: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ KEEP_VECTORS, KEEP_THUMBNAILS = 20_000, 10_000
 # Seconds to wait for another process that writes.
 BUSY = 10.0
 # So many whole models are kept in it, as what cannot be turned round goes back to.
-MOST_STATES = 4
+MOST_STATES = 16
 # Keys of edits are remembered so long, whatever is forgotten of the edits themselves.
 KEYS_KEPT = 10_000
 
@@ -128,8 +128,9 @@ class Journal:
     ----------
     path : path-like
         Made, if it is not there.
-    keep_vectors, keep_thumbnails : int
-        Of how many examples to keep vectors and pictures; those of the oldest go first.
+    keep_vectors, keep_thumbnails : int, optional
+        Of how many examples to keep vectors and pictures, from now on; those of the oldest go
+        first. By default as many as was said last: 20,000 and 10,000 if nobody said anything.
     read_only : bool, default=False
         Whether only to read a journal that is there.
 
@@ -153,6 +154,8 @@ class Journal:
 
     # id: of this journal, which snapshots carry.
     # last: number of the last entry. floor: entries up to this one cannot be undone.
+    # found: the digest of the model's file that was last taken in, and the entry that took it.
+    # keep_vectors, keep_thumbnails: of how many examples these are kept.
     # actions: what can be undone and redone.
     # _writer: the connection that writes, held by one thread at a time, `_written_by`. _reader:
     #     another, so that who looks at thumbnails does not wait for a lesson.
@@ -161,27 +164,49 @@ class Journal:
         self,
         path: str | os.PathLike[str],
         *,
-        keep_vectors: int = KEEP_VECTORS,
-        keep_thumbnails: int = KEEP_THUMBNAILS,
+        keep_vectors: int | None = None,
+        keep_thumbnails: int | None = None,
         read_only: bool = False,
     ) -> None:
         self.path, self.read_only = Path(path), read_only
         self.last: int = 0
-        self.keep_vectors, self.keep_thumbnails = keep_vectors, keep_thumbnails
         self._reading = threading.Lock()
         self._written_by: int | None = None
         with self._in_words():
             self._writer = self._connect()
             try:
                 self._reader = self._writer
+                if read_only:  # all of one moment, whatever others write
+                    self._writer.execute("BEGIN")
                 self._prepare()
-                self._reader = self._writer if read_only else self._connect()
+                if not read_only:
+                    self._limit(keep_vectors, keep_thumbnails)
+                    self._reader = self._connect()
             except BaseException:
                 self._writer.close()
                 raise
 
+    def _limit(self, keep_vectors: int | None, keep_thumbnails: int | None) -> None:
+        """Keep other numbers of things from now on, also whoever opens it next."""
+        given = {"keep_vectors": keep_vectors, "keep_thumbnails": keep_thumbnails}
+        changed = {
+            name: value
+            for name, value in given.items()
+            if value is not None and value != getattr(self, name)
+        }
+        if changed:
+            with self.write():
+                for name, value in changed.items():
+                    self.set(name, value)
+                    setattr(self, name, value)
+                self._drop_thumbnails()
+
     def _connect(self) -> sqlite3.Connection:
+        if self.path.exists() and not self.path.is_file():
+            raise JournalError(f"{self.path}: not a file, and so no journal")
         mode = "ro" if self.read_only else "rwc"
+        if self.read_only and not self._can_share():
+            mode = "ro&immutable=1"
         address = f"{self.path.resolve().as_uri()}?mode={mode}"
         connection = sqlite3.connect(
             address, uri=True, timeout=BUSY, isolation_level=None, check_same_thread=False
@@ -192,6 +217,11 @@ class Journal:
             connection.execute("PRAGMA synchronous = FULL")  # acknowledged is on the disk
             connection.execute("PRAGMA secure_delete = ON")
         return connection
+
+    def _can_share(self) -> bool:
+        """Tell whether to read beside others that write; where nobody may write, nobody does."""
+        beside = self.path.with_name(f"{self.path.name}-wal")
+        return beside.exists() or os.access(self.path.parent, os.W_OK)
 
     def _prepare(self) -> None:
         one = self._writer.execute
@@ -212,6 +242,10 @@ class Journal:
         settings = dict(one("SELECT name, value FROM settings").fetchall())
         self.id, self.floor = bytes(settings["id"]), int(settings["floor"])
         self.lean = bool(settings.get("lean"))
+        self.keep_vectors = int(settings.get("keep_vectors", KEEP_VECTORS))
+        self.keep_thumbnails = int(settings.get("keep_thumbnails", KEEP_THUMBNAILS))
+        found = bytes(settings.get("found", b"")), int(settings.get("found_entry", 0))
+        self.found: tuple[bytes, int] = found
         self.last = max(self.floor, one("SELECT ifnull(max(id), 0) FROM entries").fetchone()[0])
         self.actions = Actions()
         for entry in self.entries(self.floor):
@@ -235,7 +269,7 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise JournalError(f"{self.path}: {error}") from error
+            raise JournalError(f"{self.path}: {error}{_advice(error)}") from error
 
     def set(self, name: str, value: Any) -> None:
         """Write down a setting; inside `write`."""
@@ -319,9 +353,16 @@ class Journal:
         kept = [row[0] for row in one("SELECT entry FROM states ORDER BY entry").fetchall()]
         if len(kept) > MOST_STATES:
             one("DELETE FROM states WHERE entry < ?", (kept[-MOST_STATES],))
-            self._raise_floor(kept[-MOST_STATES])
+            self.raise_floor(kept[-MOST_STATES])
 
-    def _raise_floor(self, floor: int) -> None:
+    def note_found(self, digest: bytes, entry: int) -> None:
+        """Note which entry took a model's file in; inside `write`."""
+        self.set("found", digest)
+        self.set("found_entry", entry)
+        self.found = digest, entry
+
+    def raise_floor(self, floor: int) -> None:
+        """Let nothing up to an entry be undone any more; inside `write`."""
         self.floor = floor
         self.set("floor", floor)
         self.actions.forget_until(floor)
@@ -427,8 +468,8 @@ class Journal:
                 f" FROM examples WHERE {some} AND id < ? ORDER BY id DESC LIMIT ?",
                 (
                     *(() if label is None else (_text(label),)),
-                    2**62 if before is None else before,
-                    limit,
+                    min(2**62, 2**62 if before is None else before),
+                    min(2**62, limit),
                 ),
             ).fetchall()
         return [_kept(row) for row in found]
@@ -497,13 +538,18 @@ class Journal:
             "UPDATE entries SET kind = 'gone', action = '', detail = '{}' WHERE id <= ?",
             (self.last,),
         )
-        self._raise_floor(self.last)
+        self.raise_floor(self.last)
 
-    def shrink(self) -> None:
-        """Give back the room of what is gone, and leave no trace of it in the file."""
+    def shrink(self) -> bool:
+        """Give back the room of what is gone, and leave no trace of it in the file.
+
+        Returns False if someone else reads just now: then the trace goes when the last of all who
+        have it open closes it.
+        """
         with self._in_words(), self._reading:
             self._writer.execute("VACUUM")
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            is_busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not is_busy
 
     def close(self) -> None:
         """Close the file."""
@@ -534,6 +580,12 @@ class Journal:
 
     def _one(self, question: str, *values: Any) -> int:
         return int(self._writer.execute(question, values).fetchone()[0])
+
+
+def _advice(error: sqlite3.Error) -> str:
+    if "not a database" in str(error) or "malformed" in str(error):
+        return "; move it elsewhere to go on with the model's file alone"
+    return ""
 
 
 def _text(label: Any) -> str | None:

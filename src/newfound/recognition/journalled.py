@@ -1,5 +1,7 @@
 """A recogniser that writes down every edit before it is acknowledged, and can take edits back."""
 
+import copy
+import errno
 import functools
 import os
 import threading
@@ -21,14 +23,13 @@ from newfound.common.errors import (
 )
 from newfound.common.files import digest_of
 from newfound.common.interrupts import uninterrupted
+from newfound.estimators.learner import Learner
 from newfound.features.identity import Identity
 from newfound.recognition import replay
 from newfound.recognition.actions import describe
 from newfound.recognition.beside import journal_file
 from newfound.recognition.extractors import DEFAULT
 from newfound.recognition.journal import (
-    KEEP_THUMBNAILS,
-    KEEP_VECTORS,
     Change,
     Entry,
     Journal,
@@ -39,8 +40,10 @@ from newfound.recognition.journal import (
 from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import Recogniser
 from newfound.recognition.sources import Example, stack
+from newfound.recognition.taught import TaughtImages
 from newfound.recognition.undo import undo_file
 from newfound.storage import format as file_format
+from newfound.sums.labels import as_labels
 
 if TYPE_CHECKING:
     from newfound.features.extractor import Extractor
@@ -103,9 +106,10 @@ class JournalledRecogniser(replay.Replica):
         As for `Recogniser`.
     lean : bool, default=False
         As for `Recogniser`.
-    keep_vectors, keep_thumbnails : int
-        Of how many examples to keep vectors (20,000) and pictures (10,000). Those of the oldest
-        go first. Who has no vector any more stays known, but cannot be deleted or moved alone.
+    keep_vectors, keep_thumbnails : int, optional
+        Of how many examples to keep vectors and pictures, from now on. By default as many as was
+        said last, at first 20,000 and 10,000. Those of the oldest go first. Who has no vector any
+        more stays known, but cannot be deleted or moved alone.
     read_only : bool, default=False
         Whether only to look: the journal is not written to, and nothing can be taught.
 
@@ -147,12 +151,12 @@ class JournalledRecogniser(replay.Replica):
         extractor: "str | os.PathLike[str] | Extractor | None" = DEFAULT,
         *,
         lean: bool = False,
-        keep_vectors: int = KEEP_VECTORS,
-        keep_thumbnails: int = KEEP_THUMBNAILS,
+        keep_vectors: int | None = None,
+        keep_thumbnails: int | None = None,
         read_only: bool = False,
     ) -> None:
         for name, value in ("keep_vectors", keep_vectors), ("keep_thumbnails", keep_thumbnails):
-            if type(value) is not int or value < 0:
+            if value is not None and (type(value) is not int or value < 0):
                 raise InputError(f"{name} must be a whole number from 0, got {value!r}")
         self._editing = threading.RLock()
         self._marks: Mapping[str, NDArray[Any]] = {}
@@ -190,7 +194,7 @@ class JournalledRecogniser(replay.Replica):
     def _catch_up(self, lean: bool) -> None:
         """Do what the journal says and the snapshot does not know."""
         journal, position = self.journal, self._position_of_snapshot()
-        if position is not None and position >= journal.floor:
+        if position is not None and position >= journal.state()[0]:
             for entry in journal.entries(position):
                 replay.apply(self, journal, entry)
         elif position is not None or not self.is_taught:
@@ -199,14 +203,30 @@ class JournalledRecogniser(replay.Replica):
                     journal.set("lean", int(lean))
             self._rebuild()
         elif not journal.read_only:  # there was no journal, or someone put another model there
-            self._write_state("found another model" if journal.last else "began with a model")
+            self._take_in()
         self._tell()
+
+    def _take_in(self) -> None:
+        """Let the model in the file be what the journal goes on from."""
+        is_first, mark = not self.journal.last, self._digest_of_file()
+        self._write_state("began with a model" if is_first else "found another model")
+        with self.journal.write():
+            self.journal.note_found(mark, self.position)
+            if is_first:  # nobody wants to undo that there was a model
+                self.journal.raise_floor(self.position)
+        self.snapshot()
+
+    def _digest_of_file(self) -> bytes:
+        assert self.path is not None
+        return digest_of(self.path.read_bytes())
 
     def _position_of_snapshot(self) -> int | None:
         """Return up to which entry the snapshot knows the journal; None: it is none of it."""
         name, at = self._marks.get(STORED_ID), self._marks.get(STORED_POSITION)
         if name is None or at is None or name.tobytes() != self.journal.id or at.shape != (1,):
-            return None
+            mark, entry = self.journal.found
+            # One that was taken in, and killed before the next snapshot.
+            return entry if mark and self.is_taught and mark == self._digest_of_file() else None
         position = int(at[0])
         return position if 0 <= position <= self.journal.last else None
 
@@ -291,7 +311,7 @@ class JournalledRecogniser(replay.Replica):
         Edit(position=1, repeated=False, what='mug was taught this already', examples=[])
         """
         X = np.asarray(vector)[None]
-        label = self.label(label)
+        label = as_labels([self.label(label)]).tolist()[0]
         if self.taught.count(label, digest):
             return Edit(self.position, False, f"{label} was taught this already", [])
         new = [NewExample(X[0], digest, extractor, source, thumbnail)]
@@ -519,7 +539,7 @@ class JournalledRecogniser(replay.Replica):
         if self.is_lean:
             raise InputError("this model is lean: it cannot forget a class at once")
         detail = {"label": label, "count": counts[label], **self._members(label, None)}
-        return self._write(lambda: self.journal.append("drop", detail, self.action, key))
+        return self._write(lambda: self._append("drop", detail, key))
 
     def forget_class(self, label: Any) -> None:
         """Take back all that was taught with a label, as `Recogniser.forget_class` does.
@@ -569,7 +589,14 @@ class JournalledRecogniser(replay.Replica):
         if new in counts and not join:
             raise ClassExistsError(f"there is a class {new} already: the two can be joined")
         detail = {"old": old, "new": new, "joined": new in counts, **self._members(old, new)}
-        return self._write(lambda: self.journal.append("rename", detail, self.action, key))
+        return self._write(lambda: self._append("rename", detail, key))
+
+    def _append(self, kind: str, detail: dict[str, Any], key: str | None) -> Entry:
+        """Write down an edit; before one that cannot be turned round, what there is, to go back."""
+        entry = Entry(0, kind, "", detail)
+        if not replay.can_take_back(entry) and self.position:
+            self.journal.keep_state(self.position, replay.whole(self))
+        return self.journal.append(kind, detail, self.action, key)
 
     def rename(self, old: Any, new: Any) -> None:
         """Give a class another label, as `Recogniser.rename` does.
@@ -639,6 +666,8 @@ class JournalledRecogniser(replay.Replica):
         ModelFileError
             If it is no model. Then nothing is changed.
         """
+        if not isinstance(model, Recogniser) and not Path(model).exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(model))
         other = model if isinstance(model, Recogniser) else Recogniser(model, None)
         return self._write_state("brought in another model", key, replay.whole(other))
 
@@ -697,9 +726,17 @@ class JournalledRecogniser(replay.Replica):
             raise NothingToUndoError("there is nothing to redo")
         action = self.journal.actions.undone[-1]
         entries = [self.journal.entry(number) for number in action.ids]
-        detail = {"of": action.ids, "rows": [row for entry in entries for row in entry.rows]}
-        what = f"did again: {action}"
-        return self._write(lambda: self.journal.append("redo", detail, None, key), what)
+        rows = [row for entry in entries for row in entry.rows]
+        is_whole = any(entry.kind == "state" for entry in entries)
+        detail = {"of": action.ids, "rows": rows, "rebuilt": is_whole}
+
+        def write() -> Entry:
+            entry = self.journal.append("redo", detail, None, key)
+            if is_whole:
+                self.journal.keep_state(entry.id, replay.redone(self.journal, entries))
+            return entry
+
+        return self._write(write, f"did again: {action}")
 
     def refresh(self) -> None:
         """Bring the choice of parameters, and how sure answers may be, up to date now."""
@@ -726,16 +763,20 @@ class JournalledRecogniser(replay.Replica):
         """
         with self._edit():
             gone = self.journal.deleted
-            self._forget_past()
+            is_gone = self._forget_past()
             self.snapshot()
             undo_file(Path(os.path.realpath(self.path or ""))).unlink(missing_ok=True)
-            return Edit(self.position, False, f"forgot {gone} deleted for good", [])
+            what = f"forgot {gone} deleted for good"
+            if not is_gone:
+                what += "; another program reads the journal, and until it ends they are in it"
+            return Edit(self.position, False, what, [])
 
-    def _forget_past(self) -> None:
+    def _forget_past(self) -> bool:
+        """Let go of the past; return whether its traces are gone, too."""
         with self.journal.write():
             self.journal.forget_past(replay.whole(self))
-        self.journal.shrink()
         self._tell()
+        return self.journal.shrink()
 
     # What is known of examples.
 
@@ -858,9 +899,8 @@ class JournalledRecogniser(replay.Replica):
         Recogniser
         """
         other = Recogniser(None, self._choice)
-        other.path, other.unknown_above = self.path, self.unknown_above
-        other._learner, other.taught = self._learner, self.taught  # noqa: SLF001 - a recogniser
-        other.identity, other.changes = self.identity, self.changes
+        other.path = self.path
+        self._share(other, self._learner, self.taught)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -889,7 +929,10 @@ class JournalledRecogniser(replay.Replica):
         try:
             with self.journal.write():
                 entry = write()
-                replay.apply(self, self.journal, entry)
+                if replay.removes(entry):
+                    self._apply_apart(entry)
+                else:
+                    replay.apply(self, self.journal, entry)
         except BaseException:
             if self._learner.version != before:
                 self._rebuild()
@@ -900,6 +943,26 @@ class JournalledRecogniser(replay.Replica):
             self._forget_past()
         what = what or describe(entry.kind, entry.detail)
         return Edit(self.position, False, what, [number for number, _, _ in entry.rows])
+
+    def _apply_apart(self, entry: Entry) -> None:
+        """Do what an entry says on a copy: who looks meanwhile sees the model as it was."""
+        with self.lock:
+            other = replay.Replica(extractor=None)
+            self._share(other, copy.deepcopy(self._learner), self.taught.copy())
+        replay.apply(other, self.journal, entry)
+        self._take(other)
+
+    def _share(self, other: Recogniser, learner: Learner, taught: TaughtImages) -> None:
+        """Let another recogniser know what this one does."""
+        other._learner, other.taught = learner, taught  # noqa: SLF001 - a recogniser, too
+        other.identity, other.changes = self.identity, self.changes
+        other.unknown_above = self.unknown_above
+
+    def _take(self, other: Recogniser) -> None:
+        """Become what another recogniser, which is used up, is."""
+        with self.lock:
+            self._learner, self.taught = other._learner, other.taught  # noqa: SLF001 - as above
+            self.identity, self.changes = other.identity, other.changes
 
     def _write_state(self, what: str, key: str | None = None, model: bytes | None = None) -> Edit:
         """Write down a whole model, this one or another that it is to become."""
@@ -919,8 +982,8 @@ class JournalledRecogniser(replay.Replica):
     def _write_what_is_left(self) -> None:
         """Write down what was learned that is no entry yet."""
         if self._unwritten is not None:
-            what, self._unwritten = self._unwritten, None
-            self._write_state(what)
+            self._write_state(self._unwritten)
+            self._unwritten = None
 
     def _check_writable(self) -> None:
         if self.journal.read_only:
@@ -932,10 +995,7 @@ class JournalledRecogniser(replay.Replica):
 
     def _rebuild(self) -> None:
         """Become what the journal says."""
-        other = replay.rebuilt(self.journal, self._nothing())
-        with self.lock:
-            self._learner, self.taught = other._learner, other.taught  # noqa: SLF001 - a recogniser
-            self.identity, self.changes = other.identity, other.changes
+        self._take(replay.rebuilt(self.journal, self._nothing()))
 
     def _check_digests(self, X: NDArray[Any], digests: Sequence[bytes]) -> None:
         if len(digests) != len(X):

@@ -67,6 +67,21 @@ def apply(recogniser: Recogniser, journal: Journal, entry: Entry) -> None:
         _apply_to_classes(recogniser, entry.kind, entry.detail)
 
 
+def removes(entry: Entry) -> bool:
+    """Tell whether an entry takes anything out of a model: that takes longer than a lesson."""
+    return entry.kind != "change" or any(before is not None for _, before, _ in entry.rows)
+
+
+def redone(journal: Journal, entries: Sequence[Entry]) -> bytes:
+    """Return the model that entries lead to, of which one is a whole model."""
+    start = max(index for index, entry in enumerate(entries) if entry.kind == "state")
+    model = Replica(extractor=None)
+    become(model, journal.state_of(entries[start].id))
+    for entry in entries[start + 1 :]:
+        apply(model, journal, entry)
+    return whole(model)
+
+
 def _turn(recogniser: Recogniser, journal: Journal, entry: Entry) -> None:
     """Undo or redo the entries that an entry names; examples, as one."""
     entries = [journal.entry(number) for number in entry.detail["of"]]
