@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound import Recogniser
+from newfound.common.errors import InputError
+from newfound.features.identity import Identity
+from newfound.features.pixels import Pixels
 from newfound.studio import archives
 from newfound.studio.folder_names import LONGEST_NAME, folder_names, label_of
+from newfound.studio.incoming import usable
 from newfound.studio.limits import MB, Limits
 from tests.command_line import newfound
 from tests.studio.conftest import EXTRACTOR, Serve, Served, png, started
@@ -68,6 +72,67 @@ def test_what_is_no_model_changes_nothing_and_names_no_file_of_ours(served: Serv
         assert "this file" in answer.json()["error"]
         assert "/tmp" not in answer.text
     assert served.counts() == {"mug": 1}
+
+
+def model_of(path: Path, extractor: str | None, *rows: list[float]) -> bytes:
+    """The file of a model that was taught an image, or vectors of nobody knows what."""
+    model = Recogniser(path, extractor)
+    if rows:
+        model.teach_vectors(rows, ["cup"] * len(rows))
+    else:
+        model.teach(png(1, 1), "cup")
+    model.save()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("extractor", "rows", "words"),
+    [
+        (None, [[0.0, 1.0, 2.0]], "vectors of 3 features, but images become vectors of 64 here"),
+        ("pixels:size=4", [], "pixels"),
+    ],
+)
+def test_a_model_that_cannot_be_used_here_is_refused_and_changes_nothing(
+    served: Served, tmp_path: Path, extractor: str | None, rows: list[list[float]], words: str
+) -> None:
+    served.teach("mug", 0, 1)
+    data = model_of(tmp_path / "other.newfound", extractor, *rows)
+    before = served.recogniser.position
+    answer = served.http.post("/api/import/model", content=data)
+    assert answer.status_code == 422, answer.text
+    assert words in answer.json()["error"]
+    assert str(tmp_path) not in answer.text
+    assert (served.counts(), served.recogniser.position) == ({"mug": 1}, before)
+    assert served.http.post("/api/look", content=png()).status_code == 200
+
+
+def test_a_model_of_vectors_as_wide_as_those_of_images_is_taken(
+    served: Served, tmp_path: Path
+) -> None:
+    data = model_of(tmp_path / "other.newfound", None, [0.5] * 64)
+    assert served.http.post("/api/import/model", content=data).status_code == 200
+    assert served.http.post("/api/look", content=png()).json()["label"] == "cup"
+
+
+def test_a_model_whose_network_is_not_here_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.newfound"
+    other = Recogniser(path, None)
+    made_by = Identity("onnx", "0" * 64, "features")
+    other.teach_vectors([[0.0] * 64], ["cup"], extractor=made_by)
+    other.save()
+    here = Recogniser()  # by default a model brings its own extractor
+    here.identity = Pixels(size=8).identity
+    with pytest.raises(InputError, match="say where that network's file is"):
+        usable(path, here)
+
+
+def test_a_model_that_was_taught_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_of(tmp_path / "other.newfound", EXTRACTOR)
+    monkeypatch.setattr(Recogniser, "is_taught", False)
+    with pytest.raises(InputError, match="taught nothing"):
+        usable(tmp_path / "other.newfound", Recogniser(extractor=EXTRACTOR))
 
 
 def test_examples_taken_along_are_read_back_by_the_service_and_by_teach(

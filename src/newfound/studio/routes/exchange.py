@@ -23,6 +23,7 @@ from newfound.studio import views
 from newfound.studio.archives import Found, pack, read, unpack
 from newfound.studio.bodies import spool
 from newfound.studio.errors import Refusal
+from newfound.studio.incoming import usable
 from newfound.studio.messages import Done, Imported, Key, checked_label
 from newfound.studio.routes.common import (
     TheService,
@@ -117,7 +118,7 @@ async def import_model(
             with path.open("wb") as copy:
                 copyfileobj(body, copy)
             try:
-                return service.recogniser.replace(path, key=key)
+                return service.recogniser.replace(usable(path, service.recogniser), key=key)
             except InputError as error:  # which names a file that nobody knows
                 raise InputError(str(error).replace(str(path), "this file")) from error
 
