@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 ABOUT = """Teach an image classifier while it runs, and ask it what images show.
 
-A WebSocket at `/api/live` takes frames as binary messages and answers with JSON.
+A WebSocket at `/api/live` takes frames as binary messages and answers with JSON. A message has at
+most 4 MB there; larger images go to `/api/look` and `/api/lessons`.
 """
 
 

@@ -16,6 +16,8 @@ class Limits:
     ----------
     image, archive, model, json : int
         Bytes of a body: an image, a zip of images, a model file, and everything else.
+    message : int
+        Bytes of a message over a WebSocket; larger images go by HTTP.
     body_seconds : float
         So long a body may take if it is short.
     body_rate : float
@@ -36,6 +38,7 @@ class Limits:
     archive: int = 256 * MB
     model: int = 1024 * MB
     json: int = 64 * 1024
+    message: int = 4 * MB
     body_seconds: float = 20.0
     body_rate: float = 64 * 1024
     requests: int = 64
