@@ -78,6 +78,19 @@ def test_edits_do_what_they_say_and_undo_takes_them_back(served: Served) -> None
     assert served.counts() == {"mug": 2}
 
 
+def test_a_class_is_joined_with_one_that_is_there(served: Served) -> None:
+    served.teach("mug", 0, 1)
+    served.teach("cup", 0, 2)
+    refused = served.post("/api/join", {"old": "mug", "into": "mig"})
+    assert refused.status_code == 422
+    assert refused.json() == {"error": "there is no class mig"}
+    assert served.counts() == {"cup": 1, "mug": 1}
+    wish = {"old": "mug", "into": "cup", "key": "join-00001"}
+    assert served.post("/api/join", wish).status_code == 200
+    served.post("/api/forget", {"label": "cup"})
+    assert served.post("/api/join", wish).json()["repeated"]
+
+
 def test_lessons_of_one_action_are_undone_as_one(served: Served) -> None:
     served.teach("mug", 9)
     for seed in range(3):
