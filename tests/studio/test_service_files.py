@@ -1,9 +1,13 @@
 """Models and examples as files, and what hostile zips can do: nothing."""
 
 import io
+import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
+from typing import IO
 
 import pytest
 from hypothesis import given
@@ -280,19 +284,60 @@ def test_an_entry_that_lies_about_its_size_gives_no_more_than_it_says(shared: Se
     assert len(done["problems"]) == 1
 
 
-def test_one_file_at_a_time_is_made_or_read(serve: Serve) -> None:
-    served = serve(limits=Limits(body_seconds=20))
+def test_a_slow_upload_stops_nobody_else(served: Served, tmp_path: Path) -> None:
+    served.teach("cup", 0, 2)
+    model = served.http.get("/api/export/model").content
+    data = zipped({"mug/1.png": png()})
 
     def slowly() -> Iterator[bytes]:
-        data = zipped({"mug/1.png": png()})
         yield data[:10]
-        answer = served.http.get("/api/export/examples")
-        assert answer.status_code == 503
-        assert answer.headers["retry-after"] == "5"
+        assert served.http.get("/api/export/examples").status_code == 200
+        assert served.http.get("/api/export/model").status_code == 200
+        assert served.http.post("/api/import/model", content=model).status_code == 200
         yield data[10:]
 
     answer = served.http.post("/api/import/examples", content=slowly())
     assert answer.json()["taught"] == 1
+
+
+def test_no_more_files_are_on_their_way_than_may_be(serve: Serve) -> None:
+    served = serve(limits=Limits(uploads=1))
+    data = zipped({"mug/1.png": png()})
+
+    def slowly() -> Iterator[bytes]:
+        yield data[:10]
+        while not served.service.uploads:  # it has not begun to read yet
+            sleep(0.01)
+        refused = served.http.post("/api/import/examples", content=data)
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"] == "5"
+        yield data[10:]
+
+    assert served.http.post("/api/import/examples", content=slowly()).json()["taught"] == 1
+    assert bring(served, data)["known"] == 1
+
+
+def test_one_file_at_a_time_is_made_or_read(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packing, go_on = threading.Event(), threading.Event()
+
+    def slow(examples: Iterator[tuple[int, str, bytes]]) -> IO[bytes]:
+        packing.set()
+        assert go_on.wait(20)
+        return archives.pack(examples)
+
+    monkeypatch.setattr("newfound.studio.routes.exchange.pack", slow)
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(served.http.get, "/api/export/examples")
+        assert packing.wait(20)
+        refused = served.http.get("/api/export/examples")
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"] == "5"
+        brought = threads.submit(bring, served, zipped({"mug/1.png": png()}))
+        go_on.set()
+        assert first.result(20).status_code == 200
+        assert brought.result(20)["taught"] == 1
 
 
 def test_nothing_of_a_zip_is_written_anywhere(shared: Served, tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ class Limits:
         HTTP requests a second of one client, and so many at once.
     message_rate, message_burst : float
         Messages a second of one WebSocket, and so many at once.
+    uploads : int
+        Models and zips that may be on their way here.
     waiting : int
         Images by HTTP that may wait for a core.
     lessons : int
@@ -48,6 +50,7 @@ class Limits:
     burst: float = 900.0
     message_rate: float = 500.0
     message_burst: float = 1500.0
+    uploads: int = 4
     waiting: int = 32
     lessons: int = 8
 
