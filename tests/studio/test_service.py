@@ -217,6 +217,15 @@ def test_health_and_metrics_tell_what_happened(served: Served) -> None:
         assert line in lines
 
 
+def test_only_lessons_that_were_learned_are_counted(served: Served) -> None:
+    served.teach("mug", 0, 1, key="key-00000001")
+    assert served.teach("mug", 0, 1, key="key-00000001")["repeated"]
+    assert served.teach("mug", 0, 1)["examples"] == []
+    served.teach("mug", 1, 1)
+    lines = served.http.get("/metrics").text.splitlines()
+    assert {"newfound_lessons_total 2", "newfound_lesson_seconds_count 2"} <= set(lines)
+
+
 def test_lessons_of_many_at_once_are_all_learned(served: Served) -> None:
     errors: list[Exception] = []
 

@@ -136,7 +136,8 @@ class Service:
                 key=lesson.key,
                 action=lesson.action,
             )
-            self.metrics.lesson(monotonic() - arrived)
+            if edit.examples and not edit.repeated:
+                self.metrics.lesson(monotonic() - arrived)
             self.tell_change()
             return views.done_of(edit, perf_counter() - start), answer
 
