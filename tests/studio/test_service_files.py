@@ -18,6 +18,7 @@ from newfound.common.errors import InputError
 from newfound.features.identity import Identity
 from newfound.features.pixels import Pixels
 from newfound.studio import archives
+from newfound.studio import folder_names as folder_module
 from newfound.studio.folder_names import LONGEST_NAME, folder_names, label_of
 from newfound.studio.incoming import usable
 from newfound.studio.limits import MB, Limits
@@ -186,6 +187,21 @@ def test_labels_that_cannot_be_names_of_folders_are_escaped_as_documented() -> N
     }
     long = folder_names(["x" * 300, "x" * 301])
     assert [name[:184] for name in long.values()] == ["x" * 183 + "~"] * 2
+
+
+def test_each_label_of_an_export_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    escaped, named = folder_module._escaped, list[str]()
+
+    def counted(label: str, letters: bool = False) -> str:
+        named.append(label)
+        return escaped(label, letters)
+
+    monkeypatch.setattr(folder_module, "_escaped", counted)
+    labels = [f"class {number}" for number in range(50)]
+    with archives.pack((n, label, b"") for n, label in enumerate(labels * 2)) as file:
+        names = zipfile.ZipFile(file).namelist()
+    assert names[60] == "class 10/60.jpg"
+    assert named == labels
 
 
 def test_folders_say_what_images_show(shared: Served) -> None:

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 from newfound.common.errors import InputError
 from newfound.datasets.folder import SUFFIXES
 from newfound.recognition.sources import Problem
-from newfound.studio.folder_names import folder_names, label_of
+from newfound.studio.folder_names import FolderNames, label_of
 from newfound.studio.limits import MB
 
 # Entries that a zip may have, and bytes that they may have unpacked: each, and all together.
@@ -45,12 +45,10 @@ def pack(examples: Iterable[tuple[int, str, bytes]]) -> IO[bytes]:
     ['mug/7.jpg']
     """
     file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - it is returned
-    names = dict[str, str]()
+    names = FolderNames()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for number, label, image in examples:
-            if label not in names:  # those given before keep theirs
-                names = folder_names([*names, label])
-            archive.writestr(zipfile.ZipInfo(f"{names[label]}/{number}.jpg"), image)
+            archive.writestr(zipfile.ZipInfo(f"{names.of(label)}/{number}.jpg"), image)
     file.seek(0)
     return file
 
