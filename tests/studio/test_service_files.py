@@ -3,7 +3,7 @@
 import io
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -17,7 +17,7 @@ from newfound import Recogniser
 from newfound.common.errors import InputError
 from newfound.features.identity import Identity
 from newfound.features.pixels import Pixels
-from newfound.studio import archives
+from newfound.studio import archives, zip_directory
 from newfound.studio import folder_names as folder_module
 from newfound.studio.folder_names import LONGEST_NAME, folder_names, label_of
 from newfound.studio.incoming import usable
@@ -33,7 +33,7 @@ def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in files.items():
-            archive.writestr(name, data)
+            archive.writestr(zipfile.ZipInfo(name), data, method)
     return file.getvalue()
 
 
@@ -288,6 +288,61 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
     assert "11 files" in answer.json()["error"]
     done = bring(shared, zipped({"mug/1.png": bytes(2 * MB)}))
     assert done["problems"] == [{"name": "mug/1.png", "reason": "more than 1 MB"}]
+
+
+def with_record(data: bytes, **said: int) -> bytes:
+    """A zip whose last record says something else."""
+    end = bytearray(data[-22:])
+    places = {"entries": (10, 2), "size": (12, 4)}
+    for name, value in said.items():
+        start, length = places[name]
+        end[start : start + length] = value.to_bytes(length, "little")
+    return data[:-22] + bytes(end)
+
+
+def commented(data: bytes) -> bytes:
+    """A zip with a comment."""
+    file = io.BytesIO(data)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = b"photos of the kitchen"
+    return file.getvalue()
+
+
+ELEVEN = zipped({f"mug/{n}.png": b"" for n in range(11)})
+LOCATOR = b"PK\x06\x07" + bytes(16)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (ELEVEN, "a zip of 11 files; at most 10"),
+        (commented(ELEVEN), "a zip of 11 files"),
+        (b"before" + ELEVEN, "a zip of 11 files"),
+        (with_record(ELEVEN, entries=1), "a zip of 11 files"),
+        (with_record(zipped({"mug/1.png": b""}), entries=60_000), "a zip of 60000 files"),
+        (with_record(ELEVEN, size=2**32 - 1), "not a zip"),
+        (ELEVEN[:-22] + LOCATOR + ELEVEN[-22:], "zip64"),
+        (zipped({"mug/" + "x" * 2000 + ".png": b""}), "names that are too long"),
+    ],
+)
+def test_a_directory_is_measured_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, data: bytes, words: str
+) -> None:
+    def read(_: object) -> None:
+        pytest.fail("the directory is read")
+
+    monkeypatch.setattr(archives, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(zip_directory, "LARGEST_DIRECTORY", 1000)
+    monkeypatch.setattr(zipfile, "ZipFile", read)
+    with pytest.raises(InputError, match=words):
+        archives.unpack(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("change", [bytes, commented, b"before".__add__])
+def test_a_zip_with_something_around_it_is_a_zip(change: Callable[[bytes], bytes]) -> None:
+    archive, found, problems = archives.unpack(io.BytesIO(change(ELEVEN)))
+    assert (len(found), problems) == (11, [])
+    archive.close()
 
 
 def test_an_entry_that_lies_about_its_size_gives_no_more_than_it_says(shared: Served) -> None:
