@@ -149,7 +149,7 @@ def test_lessons_go_on_when_the_connection_is_gone(
         ("[]", "of the type teach or ping"),
         ("null", "of the type teach or ping"),
         ('{"type": 7}', "of the type teach or ping"),
-        (json.dumps({"type": "teach"}), "label: field required"),
+        (json.dumps({"type": "teach"}), "label is missing"),
         (json.dumps(lesson("x", "")), "label"),
         (json.dumps(lesson("x", "\ud800")), "label"),
         (json.dumps(lesson("x", "m" * 1001)), "label"),

@@ -12,9 +12,10 @@ from fastapi import WebSocket
 from pydantic import ValidationError
 from starlette.websockets import WebSocketDisconnect
 
+from newfound.studio.complaints import words_of
 from newfound.studio.errors import Said, said_of
 from newfound.studio.limits import MB, Bucket
-from newfound.studio.messages import Teach, words_of
+from newfound.studio.messages import Teach
 from newfound.studio.service import Lesson, Service
 from newfound.studio.workers import Lane, StoppingError
 
