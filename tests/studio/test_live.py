@@ -82,6 +82,10 @@ def test_the_newest_frame_counts_and_the_others_are_dropped(
         talk.next("pong")  # all of them have come
         gate.opened.set()
         assert talk.next("answer", frame=6)["dropped"] == 4
+        talk.raw.send(png(6))
+        assert talk.next("answer", frame=7)["dropped"] == 4  # of the whole connection
+    about = served.http.get("/openapi.json").json()["info"]["description"]
+    assert "`dropped` how many frames were never\nlooked at since the connection began" in about
     assert "newfound_looks_dropped_total 4" in served.http.get("/metrics").text.splitlines()
 
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 ABOUT = """Teach an image classifier while it runs, and ask it what images show.
 
 A WebSocket at `/api/live` takes frames as binary messages and answers with JSON. A message has at
-most 4 MB there; larger images go to `/api/look` and `/api/lessons`.
+most 4 MB there; larger images go to `/api/look` and `/api/lessons`. With each answer, `frame` says
+which of the connection's frames it is of, counted from 1, and `dropped` how many frames were never
+looked at since the connection began, because a newer one came: not since the last answer.
 """
 # What is said instead of words that are not ours.
 WORDS = {

@@ -39,7 +39,7 @@ class Live:
     service : Service
     """
 
-    # frames, dropped: binary messages that came, and those never looked at.
+    # frames, dropped: binary messages that came, and those never looked at, since the beginning.
     # _state, _answer: the newest that are to be sent. _unread: everything else, in order.
 
     def __init__(self, socket: WebSocket, service: Service) -> None:
