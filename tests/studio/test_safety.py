@@ -373,7 +373,7 @@ def test_a_client_that_reads_nothing_holds_up_nobody(shared: Served) -> None:
 def test_who_leaves_in_the_middle_of_a_body_is_no_error_of_ours(
     shared: Served, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"type": "http.request", "body": b"{", "more_body": True},
         {"type": "http.disconnect"},
     ]
