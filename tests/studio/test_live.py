@@ -82,6 +82,10 @@ def test_the_newest_frame_counts_and_the_others_are_dropped(
         talk.next("pong")  # all of them have come
         gate.opened.set()
         assert talk.next("answer", frame=6)["dropped"] == 4
+        talk.raw.send(png(6))
+        assert talk.next("answer", frame=7)["dropped"] == 4  # of the whole connection
+    about = served.http.get("/openapi.json").json()["info"]["description"]
+    assert "`dropped` how many frames were never\nlooked at since the connection began" in about
     assert "newfound_looks_dropped_total 4" in served.http.get("/metrics").text.splitlines()
 
 
@@ -149,7 +153,7 @@ def test_lessons_go_on_when_the_connection_is_gone(
         ("[]", "of the type teach or ping"),
         ("null", "of the type teach or ping"),
         ('{"type": 7}', "of the type teach or ping"),
-        (json.dumps({"type": "teach"}), "label: field required"),
+        (json.dumps({"type": "teach"}), "label is missing"),
         (json.dumps(lesson("x", "")), "label"),
         (json.dumps(lesson("x", "\ud800")), "label"),
         (json.dumps(lesson("x", "m" * 1001)), "label"),
@@ -197,18 +201,28 @@ def test_a_flood_is_closed_and_others_go_on(serve: Serve) -> None:
 
 
 def test_a_frame_that_is_too_large_is_refused(serve: Serve) -> None:
-    served = serve(limits=Limits(image=1000))
+    served = serve(limits=Limits(message=1000))
     with served.live() as talk:
         talk.raw.send(b"x" * 1001)
-        assert talk.next("error")["frame"] == 1
-        talk.send(**{**lesson("c1", "mug"), "image": base64.b64encode(b"x" * 1001).decode()})
-        assert "more than" in talk.next("error", id="c1")["error"]
+        error = talk.next("error", frame=1)["error"]
+        assert error == "a message has at most 1000 bytes; send larger images to /api/look"
+        talk.send(**{**lesson("c1", "mug"), "image": "x" * 1001})
+        assert "send larger images to /api/lessons" in talk.next("error", id="c1")["error"]
+    assert served.http.post("/api/look", content=png() + bytes(1001)).status_code == 200
+
+
+def test_messages_are_smaller_than_images_may_be(served: Served) -> None:
+    large = 4 * 2**20 + 1
+    with served.live() as talk:
+        talk.raw.send(b"x" * large)
+        assert "at most 4 MB" in talk.next("error", frame=1)["error"]
+    assert served.http.post("/api/look", content=png() + bytes(large)).status_code == 200
 
 
 def test_a_message_beyond_all_limits_ends_the_connection(served: Served) -> None:
     with served.live() as talk:
         # None: the end came before the code was read.
-        assert closed_with(talk, [b"x" * (24 * 2**20)]) in (1009, None)
+        assert closed_with(talk, [b"x" * (6 * 2**20)]) in (1009, None)
     assert served.http.get("/api/health").status_code == 200
 
 

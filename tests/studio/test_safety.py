@@ -1,5 +1,6 @@
 """What strangers, other sites' pages and floods can do: nothing. Each limit as a client sees it."""
 
+import asyncio
 import contextlib
 import socket
 import struct
@@ -366,3 +367,31 @@ def test_a_client_that_reads_nothing_holds_up_nobody(shared: Served) -> None:
             deaf.raw.send(png())
         other.raw.send(png())
         assert other.next("answer")["frame"] == 1
+
+
+@pytest.mark.parametrize("path", ["/api/look", "/api/lessons", "/api/import/model", "/api/undo"])
+def test_who_leaves_in_the_middle_of_a_body_is_no_error_of_ours(
+    shared: Served, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": b"{", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        pass
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "query_string": b"label=mug",
+        "headers": [(b"host", b"localhost")],
+    }
+    asyncio.run(shared.app(scope, receive, send))
+    assert messages == []
+    assert caplog.records == []

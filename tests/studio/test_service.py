@@ -11,6 +11,7 @@ import pytest
 from newfound import Recogniser
 from newfound.recognition.journalled import JournalledRecogniser
 from newfound.studio.app import create_app
+from newfound.studio.complaints import words_of
 from newfound.studio.limits import Limits
 from tests.studio.conftest import EXTRACTOR, Serve, Served, png
 
@@ -78,6 +79,19 @@ def test_edits_do_what_they_say_and_undo_takes_them_back(served: Served) -> None
     assert served.counts() == {"mug": 2}
 
 
+def test_a_class_is_joined_with_one_that_is_there(served: Served) -> None:
+    served.teach("mug", 0, 1)
+    served.teach("cup", 0, 2)
+    refused = served.post("/api/join", {"old": "mug", "into": "mig"})
+    assert refused.status_code == 422
+    assert refused.json() == {"error": "there is no class mig"}
+    assert served.counts() == {"cup": 1, "mug": 1}
+    wish = {"old": "mug", "into": "cup", "key": "join-00001"}
+    assert served.post("/api/join", wish).status_code == 200
+    served.post("/api/forget", {"label": "cup"})
+    assert served.post("/api/join", wish).json()["repeated"]
+
+
 def test_lessons_of_one_action_are_undone_as_one(served: Served) -> None:
     served.teach("mug", 9)
     for seed in range(3):
@@ -105,16 +119,22 @@ def test_what_is_forgotten_for_good_does_not_come_back(served: Served) -> None:
         ("/api/rename", {"old": "mug", "new": "cup"}, 409, "there is a class cup already"),
         ("/api/rename", {"old": "pot", "new": "pan"}, 422, "there is no class pot"),
         ("/api/forget", {"examples": [99]}, 404, "there is no example 99"),
-        ("/api/forget", {"examples": [2**63]}, 422, "examples.0"),
-        ("/api/forget", {"examples": ["1"]}, 422, "examples.0"),
+        ("/api/forget", {"examples": [2**63]}, 422, "an entry of examples must be at most"),
+        ("/api/forget", {"examples": ["1"]}, 422, "an entry of examples must be a whole number"),
         ("/api/forget", {"examples": [1], "label": "mug"}, 422, "either"),
         ("/api/forget", {}, 422, "either"),
-        ("/api/forget", {"label": ""}, 422, "label"),
+        ("/api/forget", {"label": ""}, 422, "label is empty"),
         ("/api/forget", {"label": "a\u0000b"}, 422, "control characters"),
-        ("/api/forget", {"label": "mug", "wish": 1}, 422, "wish"),
-        ("/api/forget", {"label": "mug", "key": "short"}, 422, "key"),
-        ("/api/move", {"examples": [], "label": "mug"}, 422, "examples"),
-        ("/api/move", [], 422, ""),
+        ("/api/forget", {"label": "mug", "wish": 1}, 422, "wish is not known here"),
+        ("/api/forget", {"label": "mug", "key": "short"}, 422, "key must be 8 to 64 letters"),
+        ("/api/move", {"examples": [], "label": "mug"}, 422, "examples is empty"),
+        ("/api/move", [], 422, "the body must be a JSON object"),
+        ("/api/move", None, 422, "examples is missing; label is missing"),
+        ("/api/forget", {"label": 7}, 422, "label must be text"),
+        ("/api/forget", {"label": "m" * 1001}, 422, "label has more than 1000 letters"),
+        ("/api/forget", {"label": "mug", "for_good": 1}, 422, "for_good must be true or false"),
+        ("/api/forget", {"examples": 1}, 422, "examples must be a list"),
+        ("/api/forget", {"examples": [1] * 2001}, 422, "examples has more than 2000 entries"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(
@@ -129,6 +149,32 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     assert answer.status_code == status
     assert answer.json().keys() == {"error"}
     assert words in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "sentence"),
+    [
+        ("GET", "/api/examples/x/thumbnail", b"", "id must be a whole number"),
+        ("GET", "/api/examples/0/thumbnail", b"", "id must be at least 1"),
+        ("GET", "/api/examples?limit=501", b"", "limit must be at most 500"),
+        ("POST", "/api/lessons", b"", "label is missing"),
+        ("POST", "/api/move", b"{", "the body is not JSON"),
+        ("POST", "/api/move", b"", "the body is missing"),
+        ("POST", "/api/move", b'"\xff"', "the body cannot be read"),
+        ("POST", "/api/move", b"[" * 50_000, "the body cannot be read"),
+    ],
+)
+def test_complaints_are_sentences(
+    shared: Served, method: str, path: str, content: bytes, sentence: str
+) -> None:
+    kind = {"content-type": "application/json"} if path == "/api/move" else {}
+    answer = shared.http.request(method, path, content=content, headers=kind)
+    assert answer.status_code in (400, 422)
+    assert answer.json() == {"error": sentence}
+
+
+def test_a_complaint_that_nobody_foresaw_is_a_sentence_too() -> None:
+    assert words_of([{"type": "new_kind", "loc": ("body", "key")}]) == "key cannot be used"
 
 
 @pytest.mark.parametrize(
@@ -202,6 +248,15 @@ def test_health_and_metrics_tell_what_happened(served: Served) -> None:
         'newfound_lesson_seconds_bucket{le="+Inf"} 1',
     ):
         assert line in lines
+
+
+def test_only_lessons_that_were_learned_are_counted(served: Served) -> None:
+    served.teach("mug", 0, 1, key="key-00000001")
+    assert served.teach("mug", 0, 1, key="key-00000001")["repeated"]
+    assert served.teach("mug", 0, 1)["examples"] == []
+    served.teach("mug", 1, 1)
+    lines = served.http.get("/metrics").text.splitlines()
+    assert {"newfound_lessons_total 2", "newfound_lesson_seconds_count 2"} <= set(lines)
 
 
 def test_lessons_of_many_at_once_are_all_learned(served: Served) -> None:

@@ -1,17 +1,25 @@
 """Models and examples as files, and what hostile zips can do: nothing."""
 
 import io
+import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
+from typing import IO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound import Recogniser
-from newfound.studio import archives
+from newfound.common.errors import InputError
+from newfound.features.identity import Identity
+from newfound.features.pixels import Pixels
+from newfound.studio import archives, zip_directory
 from newfound.studio.folder_names import LONGEST_NAME, folder_names, label_of
+from newfound.studio.incoming import usable
 from newfound.studio.limits import MB, Limits
 from tests.command_line import newfound
 from tests.studio.conftest import EXTRACTOR, Serve, Served, png, started
@@ -24,7 +32,7 @@ def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in files.items():
-            archive.writestr(name, data)
+            archive.writestr(zipfile.ZipInfo(name), data, method)
     return file.getvalue()
 
 
@@ -68,6 +76,67 @@ def test_what_is_no_model_changes_nothing_and_names_no_file_of_ours(served: Serv
         assert "this file" in answer.json()["error"]
         assert "/tmp" not in answer.text
     assert served.counts() == {"mug": 1}
+
+
+def model_of(path: Path, extractor: str | None, *rows: list[float]) -> bytes:
+    """The file of a model that was taught an image, or vectors of nobody knows what."""
+    model = Recogniser(path, extractor)
+    if rows:
+        model.teach_vectors(rows, ["cup"] * len(rows))
+    else:
+        model.teach(png(1, 1), "cup")
+    model.save()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("extractor", "rows", "words"),
+    [
+        (None, [[0.0, 1.0, 2.0]], "vectors of 3 features, but images become vectors of 64 here"),
+        ("pixels:size=4", [], "pixels"),
+    ],
+)
+def test_a_model_that_cannot_be_used_here_is_refused_and_changes_nothing(
+    served: Served, tmp_path: Path, extractor: str | None, rows: list[list[float]], words: str
+) -> None:
+    served.teach("mug", 0, 1)
+    data = model_of(tmp_path / "other.newfound", extractor, *rows)
+    before = served.recogniser.position
+    answer = served.http.post("/api/import/model", content=data)
+    assert answer.status_code == 422, answer.text
+    assert words in answer.json()["error"]
+    assert str(tmp_path) not in answer.text
+    assert (served.counts(), served.recogniser.position) == ({"mug": 1}, before)
+    assert served.http.post("/api/look", content=png()).status_code == 200
+
+
+def test_a_model_of_vectors_as_wide_as_those_of_images_is_taken(
+    served: Served, tmp_path: Path
+) -> None:
+    data = model_of(tmp_path / "other.newfound", None, [0.5] * 64)
+    assert served.http.post("/api/import/model", content=data).status_code == 200
+    assert served.http.post("/api/look", content=png()).json()["label"] == "cup"
+
+
+def test_a_model_whose_network_is_not_here_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.newfound"
+    other = Recogniser(path, None)
+    made_by = Identity("onnx", "0" * 64, "features")
+    other.teach_vectors([[0.0] * 64], ["cup"], extractor=made_by)
+    other.save()
+    here = Recogniser()  # by default a model brings its own extractor
+    here.identity = Pixels(size=8).identity
+    with pytest.raises(InputError, match="say where that network's file is"):
+        usable(path, here)
+
+
+def test_a_model_that_was_taught_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_of(tmp_path / "other.newfound", EXTRACTOR)
+    monkeypatch.setattr(Recogniser, "is_taught", False)
+    with pytest.raises(InputError, match="taught nothing"):
+        usable(tmp_path / "other.newfound", Recogniser(extractor=EXTRACTOR))
 
 
 def test_examples_taken_along_are_read_back_by_the_service_and_by_teach(
@@ -117,6 +186,21 @@ def test_labels_that_cannot_be_names_of_folders_are_escaped_as_documented() -> N
     }
     long = folder_names(["x" * 300, "x" * 301])
     assert [name[:184] for name in long.values()] == ["x" * 183 + "~"] * 2
+
+
+def test_each_label_of_an_export_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = list[str]()
+
+    def counted(label: str, letters: bool = False) -> str:
+        named.append(label)
+        return label
+
+    monkeypatch.setattr("newfound.studio.folder_names._escaped", counted)
+    labels = [f"class {number}" for number in range(50)]
+    with archives.pack((n, label, b"") for n, label in enumerate(labels * 2)) as file:
+        names = zipfile.ZipFile(file).namelist()
+    assert names[60] == "class 10/60.jpg"
+    assert named == labels
 
 
 def test_folders_say_what_images_show(shared: Served) -> None:
@@ -205,6 +289,61 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
     assert done["problems"] == [{"name": "mug/1.png", "reason": "more than 1 MB"}]
 
 
+def with_record(data: bytes, **said: int) -> bytes:
+    """A zip whose last record says something else."""
+    end = bytearray(data[-22:])
+    places = {"entries": (10, 2), "size": (12, 4)}
+    for name, value in said.items():
+        start, length = places[name]
+        end[start : start + length] = value.to_bytes(length, "little")
+    return data[:-22] + bytes(end)
+
+
+def commented(data: bytes) -> bytes:
+    """A zip with a comment."""
+    file = io.BytesIO(data)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = b"photos of the kitchen"
+    return file.getvalue()
+
+
+ELEVEN = zipped({f"mug/{n}.png": b"" for n in range(11)})
+LOCATOR = b"PK\x06\x07" + bytes(16)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (ELEVEN, "a zip of 11 files; at most 10"),
+        (commented(ELEVEN), "a zip of 11 files"),
+        (b"before" + ELEVEN, "a zip of 11 files"),
+        (with_record(ELEVEN, entries=1), "a zip of 11 files"),
+        (with_record(zipped({"mug/1.png": b""}), entries=60_000), "a zip of 60000 files"),
+        (with_record(ELEVEN, size=2**32 - 1), "not a zip"),
+        (ELEVEN[:-22] + LOCATOR + ELEVEN[-22:], "zip64"),
+        (zipped({"mug/" + "x" * 2000 + ".png": b""}), "names that are too long"),
+    ],
+)
+def test_a_directory_is_measured_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, data: bytes, words: str
+) -> None:
+    def read(_: object) -> None:
+        pytest.fail("the directory is read")
+
+    monkeypatch.setattr(archives, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(zip_directory, "LARGEST_DIRECTORY", 1000)
+    monkeypatch.setattr(zipfile, "ZipFile", read)
+    with pytest.raises(InputError, match=words):
+        archives.unpack(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("change", [bytes, commented, b"before".__add__])
+def test_a_zip_with_something_around_it_is_a_zip(change: Callable[[bytes], bytes]) -> None:
+    archive, found, problems = archives.unpack(io.BytesIO(change(ELEVEN)))
+    assert (len(found), problems) == (11, [])
+    archive.close()
+
+
 def test_an_entry_that_lies_about_its_size_gives_no_more_than_it_says(shared: Served) -> None:
     data = bytearray(zipped({"mug/1.png": bytes(8 * MB)}))
     entry = data.index(b"PK\x01\x02")
@@ -215,19 +354,60 @@ def test_an_entry_that_lies_about_its_size_gives_no_more_than_it_says(shared: Se
     assert len(done["problems"]) == 1
 
 
-def test_one_file_at_a_time_is_made_or_read(serve: Serve) -> None:
-    served = serve(limits=Limits(body_seconds=20))
+def test_a_slow_upload_stops_nobody_else(served: Served, tmp_path: Path) -> None:
+    served.teach("cup", 0, 2)
+    model = served.http.get("/api/export/model").content
+    data = zipped({"mug/1.png": png()})
 
     def slowly() -> Iterator[bytes]:
-        data = zipped({"mug/1.png": png()})
         yield data[:10]
-        answer = served.http.get("/api/export/examples")
-        assert answer.status_code == 503
-        assert answer.headers["retry-after"] == "5"
+        assert served.http.get("/api/export/examples").status_code == 200
+        assert served.http.get("/api/export/model").status_code == 200
+        assert served.http.post("/api/import/model", content=model).status_code == 200
         yield data[10:]
 
     answer = served.http.post("/api/import/examples", content=slowly())
     assert answer.json()["taught"] == 1
+
+
+def test_no_more_files_are_on_their_way_than_may_be(serve: Serve) -> None:
+    served = serve(limits=Limits(uploads=1))
+    data = zipped({"mug/1.png": png()})
+
+    def slowly() -> Iterator[bytes]:
+        yield data[:10]
+        while not served.service.uploads:  # it has not begun to read yet
+            sleep(0.01)
+        refused = served.http.post("/api/import/examples", content=data)
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"] == "5"
+        yield data[10:]
+
+    assert served.http.post("/api/import/examples", content=slowly()).json()["taught"] == 1
+    assert bring(served, data)["known"] == 1
+
+
+def test_one_file_at_a_time_is_made_or_read(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packing, go_on = threading.Event(), threading.Event()
+
+    def slow(examples: Iterator[tuple[int, str, bytes]]) -> IO[bytes]:
+        packing.set()
+        assert go_on.wait(20)
+        return archives.pack(examples)
+
+    monkeypatch.setattr("newfound.studio.routes.exchange.pack", slow)
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(served.http.get, "/api/export/examples")
+        assert packing.wait(20)
+        refused = served.http.get("/api/export/examples")
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"] == "5"
+        brought = threads.submit(bring, served, zipped({"mug/1.png": png()}))
+        go_on.set()
+        assert first.result(20).status_code == 200
+        assert brought.result(20)["taught"] == 1
 
 
 def test_nothing_of_a_zip_is_written_anywhere(shared: Served, tmp_path: Path) -> None:

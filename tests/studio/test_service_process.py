@@ -151,6 +151,50 @@ def test_a_port_that_is_taken_stops_serve_and_not_studio(tmp_path: Path) -> None
             assert process.end(signal.SIGTERM)[0] == 0
 
 
+@pytest.mark.parametrize("command", ["serve", "studio"])
+@pytest.mark.parametrize(
+    ("extractor", "words"),
+    [
+        ("nope", "no extractor 'nope'"),
+        ("nowhere.onnx", "no network at nowhere.onnx"),
+        ("nowhere.onnx:size=8", "no network at nowhere.onnx"),
+        ("caffenet", "caffenet needs its file"),
+        ("caffenet:layer=fc7,path=nowhere.onnx", "no network at nowhere.onnx"),
+        ("pixels:size=eight", "size must be numbers"),
+    ],
+)
+def test_an_extractor_that_cannot_be_ends_the_command_at_once(
+    tmp_path: Path, command: str, extractor: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bound(*_: object, **__: object) -> None:
+        pytest.fail("it would start")
+
+    monkeypatch.setattr("newfound.studio.server.bind", bound)
+    done = newfound(command, tmp_path / "new.newfound", "--port", 0, "--extractor", extractor)
+    assert done.code == 1
+    assert words in done.err
+    assert "Traceback" not in done.err
+    assert done.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["efficientnet-lite0", "{}", "{}:size=8", "caffenet:path={}"])
+def test_no_network_is_loaded_before_the_service_starts(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Started(BaseException):
+        pass
+
+    def bound(*_: object, **__: object) -> None:
+        raise Started
+
+    monkeypatch.setattr("newfound.studio.server.bind", bound)
+    file = tmp_path / "network.onnx"
+    file.write_bytes(b"what nobody can load")
+    with pytest.raises(Started):
+        newfound("serve", tmp_path / "new.newfound", "--extractor", name.format(file))
+
+
 def test_any_other_host_needs_a_token_that_is_printed_once(tmp_path: Path) -> None:
     # An address of the loopback that is not the usual one.
     with running("serve", tmp_path / "m.newfound", "--port", 0, "--host", "127.0.0.2") as process:

@@ -78,6 +78,8 @@ def run(wishes: Wishes) -> None:
     """Run a service until a signal comes, and exit."""
     from newfound.studio import server
 
+    if wishes.extractor is not None:
+        _check_extractor(wishes.extractor)
     console, local = Console(), server.is_local(wishes.host)
     token = None if local else _token()
     if wishes.key is not None and wishes.certificate is None:
@@ -117,6 +119,19 @@ def _opened(wishes: Wishes) -> "JournalledRecogniser":
         keep_vectors=wishes.keep_vectors,
         keep_thumbnails=wishes.keep_thumbnails,
     )
+
+
+def _check_extractor(text: str) -> None:
+    """Raise what is wrong with an extractor's name, as far as no network has to be loaded."""
+    from newfound.features.catalog import extractor_from_name
+    from newfound.recognition.extractors import DEFAULT
+
+    name, _, options = text.partition(":")
+    file = re.search(r"(?:^|,)path=([^,]*)", options) if name == "caffenet" else None
+    file = file or re.fullmatch(r"(.*\.onnx)(?::.*)?", text, re.DOTALL)
+    files = [text] if file is None else [text, file[1]]
+    if name != DEFAULT and not any(map(os.path.isfile, files)):
+        extractor_from_name(text)
 
 
 def _token() -> str:

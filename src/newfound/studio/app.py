@@ -13,11 +13,11 @@ with imported_from("studio"):
     from fastapi.responses import JSONResponse, Response
     from starlette.exceptions import HTTPException
 
+from newfound.studio.complaints import words_of
 from newfound.studio.errors import said_of
 from newfound.studio.guard import Access, Guard
 from newfound.studio.limits import Limits
 from newfound.studio.live import Live
-from newfound.studio.messages import words_of
 from newfound.studio.page_files import PageFile, page_files
 from newfound.studio.routes import exchange, images, questions
 from newfound.studio.routes.edits import edits
@@ -28,8 +28,17 @@ if TYPE_CHECKING:
 
 ABOUT = """Teach an image classifier while it runs, and ask it what images show.
 
-A WebSocket at `/api/live` takes frames as binary messages and answers with JSON.
+A WebSocket at `/api/live` takes frames as binary messages and answers with JSON. A message has at
+most 4 MB there; larger images go to `/api/look` and `/api/lessons`. With each answer, `frame` says
+which of the connection's frames it is of, counted from 1, and `dropped` how many frames were never
+looked at since the connection began, because a newer one came: not since the last answer.
 """
+# What is said instead of words that are not ours.
+WORDS = {
+    400: "the body cannot be read",
+    404: "there is nothing at this address",
+    405: "this address takes another method",
+}
 
 
 def create_app(
@@ -124,8 +133,7 @@ def _tell_errors(app: FastAPI) -> None:
     """Let every error be told as a sentence."""
 
     async def tell_http(_: Request, error: Any) -> Response:
-        words = {404: "there is nothing at this address", 405: "this address takes another method"}
-        sentence = words.get(error.status_code, str(error.detail))
+        sentence = WORDS.get(error.status_code, str(error.detail))
         return JSONResponse({"error": sentence}, error.status_code, error.headers)
 
     async def tell_validation(_: Request, error: Any) -> Response:

@@ -11,8 +11,9 @@ from typing import IO, NamedTuple
 from newfound.common.errors import InputError
 from newfound.datasets.folder import SUFFIXES
 from newfound.recognition.sources import Problem
-from newfound.studio.folder_names import folder_names, label_of
+from newfound.studio.folder_names import FolderNames, label_of
 from newfound.studio.limits import MB
+from newfound.studio.zip_directory import count_entries
 
 # Entries that a zip may have, and bytes that they may have unpacked: each, and all together.
 MOST_ENTRIES, LARGEST_ENTRY, LARGEST_ARCHIVE = 20_000, 16 * MB, 2048 * MB
@@ -45,12 +46,10 @@ def pack(examples: Iterable[tuple[int, str, bytes]]) -> IO[bytes]:
     ['mug/7.jpg']
     """
     file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - it is returned
-    names = dict[str, str]()
+    names = FolderNames()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for number, label, image in examples:
-            if label not in names:  # those given before keep theirs
-                names = folder_names([*names, label])
-            archive.writestr(zipfile.ZipInfo(f"{names[label]}/{number}.jpg"), image)
+            archive.writestr(zipfile.ZipInfo(f"{names.of(label)}/{number}.jpg"), image)
     file.seek(0)
     return file
 
@@ -67,13 +66,14 @@ def unpack(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[Found], list[Problem]
     InputError
         If it is no zip, holds too much, or has no images in folders.
     """
+    count = count_entries(file)
+    if count > MOST_ENTRIES:
+        raise InputError(f"a zip of {count} files; at most {MOST_ENTRIES} are taken")
     try:
         archive = zipfile.ZipFile(file)
     except (*DAMAGED, ValueError) as error:
         raise InputError("this is not a zip, or a damaged one") from error
     entries = archive.infolist()
-    if len(entries) > MOST_ENTRIES:
-        raise InputError(f"a zip of {len(entries)} files; at most {MOST_ENTRIES} are taken")
     if sum(entry.file_size for entry in entries) > LARGEST_ARCHIVE:
         raise InputError(f"unpacked, this zip has more than {LARGEST_ARCHIVE // MB} MB")
     found, problems = _images(entries)

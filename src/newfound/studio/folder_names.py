@@ -25,6 +25,37 @@ _RESERVED = re.compile(r"^(con|prn|aux|nul|com[0-9]|lpt[0-9]|__macosx)(\.|$)", r
 _ESCAPES = re.compile(r"(?:%[0-9A-F]{2})+")
 
 
+class FolderNames:
+    """Gives labels names of folders as they come; each keeps the one it was given.
+
+    Examples
+    --------
+    >>> names = FolderNames()
+    >>> names.of("mug"), names.of("Mug"), names.of("mug")
+    ('mug', '%4D%75%67', 'mug')
+    """
+
+    # given: the name of each label. _used: names that no other may have.
+
+    def __init__(self) -> None:
+        self.given: dict[str, str] = {}
+        self._used: set[str] = set()
+
+    def of(self, label: str) -> str:
+        """Return the name of a label's folder."""
+        if label not in self.given:
+            self.given[label] = name = self._new(label)
+            self._used.add(_folded(name))
+        return self.given[label]
+
+    def _new(self, label: str) -> str:
+        name = _escaped(label)
+        if _folded(name) in self._used:
+            name = _escaped(label, letters=True)
+        is_long = len(name.encode()) > LONGEST_NAME
+        return _cut(name, label) if is_long or _folded(name) in self._used else name
+
+
 def folder_names(labels: Iterable[str]) -> dict[str, str]:
     """Return a folder's name for each label; no two are the same, whatever their capitals.
 
@@ -33,17 +64,8 @@ def folder_names(labels: Iterable[str]) -> dict[str, str]:
     >>> folder_names(["mug", "cup/blue", "Mug"])
     {'mug': 'mug', 'cup/blue': 'cup%2Fblue', 'Mug': '%4D%75%67'}
     """
-    names: dict[str, str] = {}
-    used: set[str] = set()
-    for label in labels:
-        name = _escaped(label)
-        if _folded(name) in used:
-            name = _escaped(label, letters=True)
-        if len(name.encode()) > LONGEST_NAME or _folded(name) in used:
-            name = _cut(name, label)
-        used.add(_folded(name))
-        names[label] = name
-    return names
+    names = FolderNames()
+    return {label: names.of(label) for label in labels}
 
 
 def label_of(name: str) -> str:

@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
+from starlette.requests import ClientDisconnect
+
 from newfound.studio.bodies import Body
 from newfound.studio.errors import OURS, Refusal
 from newfound.studio.limits import Buckets, Limits
@@ -118,6 +120,8 @@ class Guard:
         except Refusal as refusal:
             if not answer.began:
                 await _refuse(answer.send, refusal)
+        except ClientDisconnect:  # in the middle of a body or of an answer: nobody listens
+            pass
         except Exception:
             log.exception("unexpected error")
             if not answer.began:

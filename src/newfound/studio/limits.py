@@ -16,6 +16,8 @@ class Limits:
     ----------
     image, archive, model, json : int
         Bytes of a body: an image, a zip of images, a model file, and everything else.
+    message : int
+        Bytes of a message over a WebSocket; larger images go by HTTP.
     body_seconds : float
         So long a body may take if it is short.
     body_rate : float
@@ -26,6 +28,8 @@ class Limits:
         HTTP requests a second of one client, and so many at once.
     message_rate, message_burst : float
         Messages a second of one WebSocket, and so many at once.
+    uploads : int
+        Models and zips that may be on their way here.
     waiting : int
         Images by HTTP that may wait for a core.
     lessons : int
@@ -36,6 +40,7 @@ class Limits:
     archive: int = 256 * MB
     model: int = 1024 * MB
     json: int = 64 * 1024
+    message: int = 4 * MB
     body_seconds: float = 20.0
     body_rate: float = 64 * 1024
     requests: int = 64
@@ -45,6 +50,7 @@ class Limits:
     burst: float = 900.0
     message_rate: float = 500.0
     message_burst: float = 1500.0
+    uploads: int = 4
     waiting: int = 32
     lessons: int = 8
 

@@ -12,9 +12,10 @@ from fastapi import WebSocket
 from pydantic import ValidationError
 from starlette.websockets import WebSocketDisconnect
 
+from newfound.studio.complaints import words_of
 from newfound.studio.errors import Said, said_of
 from newfound.studio.limits import MB, Bucket
-from newfound.studio.messages import Teach, words_of
+from newfound.studio.messages import Teach
 from newfound.studio.service import Lesson, Service
 from newfound.studio.workers import Lane, StoppingError
 
@@ -38,7 +39,7 @@ class Live:
     service : Service
     """
 
-    # frames, dropped: binary messages that came, and those never looked at.
+    # frames, dropped: binary messages that came, and those never looked at, since the beginning.
     # _state, _answer: the newest that are to be sent. _unread: everything else, in order.
 
     def __init__(self, socket: WebSocket, service: Service) -> None:
@@ -90,9 +91,8 @@ class Live:
     def _take_frame(self, image: bytes) -> None:
         self.frames += 1
         number, arrived = self.frames, monotonic()
-        if len(image) > self.service.limits.image:
-            most = self.service.limits.image // MB
-            self._put_error(None, number, Said(413, f"a frame of more than {most} MB"))
+        if len(image) > self.service.limits.message:
+            self._put_error(None, number, self._too_large("/api/look"))
             return
         try:
             dropped = self.service.workers.submit_newest(
@@ -141,6 +141,9 @@ class Live:
         name = None if name is None else name[:64]
         try:
             asked = Teach.model_validate(values)
+            if len(asked.image) > self.service.limits.message:
+                self._put_error(name, None, self._too_large("/api/lessons"))
+                return
             image = await _decoded(asked.image)
         except ValidationError as error:
             self._put_error(name, None, Said(422, words_of(error.errors(include_url=False))))
@@ -151,10 +154,6 @@ class Live:
         limits = self.service.limits
         if self.lessons >= limits.lessons:
             said = Said(503, f"{limits.lessons} lessons are waiting already; send it again", 1)
-            self._put_error(name, None, said)
-            return
-        if len(image) > limits.image:
-            said = Said(413, f"an image of more than {limits.image // MB} MB")
             self._put_error(name, None, said)
             return
         lesson = Lesson(image, asked.label, "camera", asked.key, asked.action)
@@ -192,6 +191,11 @@ class Live:
     def _from_thread(self, function: Any, *values: Any) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *values)
+
+    def _too_large(self, address: str) -> Said:
+        most = self.service.limits.message
+        size = f"{most // MB} MB" if most >= MB else f"{most} bytes"
+        return Said(413, f"a message has at most {size}; send larger images to {address}")
 
     def _put_error(self, name: str | None, frame: int | None, said: Said) -> None:
         self._put(json.dumps(_error(name, frame, said)))

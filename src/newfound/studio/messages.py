@@ -1,7 +1,7 @@
 """What is said over HTTP and the WebSocket: one class a message, as OpenAPI shows them."""
 
 import unicodedata
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
@@ -219,20 +219,3 @@ class Teach(Asked):
     key: Key | None = None
     action: Action | None = None
     image: str = Field(description="Base64 of an image file.")
-
-
-def words_of(errors: list[Any]) -> str:
-    """Return what a validator complains of, in a sentence that repeats nothing it was given.
-
-    Examples
-    --------
-    >>> words_of([{"loc": ("body", "label"), "msg": "Field required"}])
-    'label: field required'
-    """
-    parts = []
-    for error in errors[:3]:
-        where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query"))
-        said = str(error["msg"]).removeprefix("Value error, ")
-        said = said[:1].lower() + said[1:]
-        parts.append(f"{where[:80]}: {said}" if where else said)
-    return "; ".join(parts)

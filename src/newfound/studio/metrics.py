@@ -8,7 +8,7 @@ from collections.abc import Mapping
 # Upper bounds of the histograms, in seconds.
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 COUNTERS = {
-    "newfound_lessons_total": "Lessons taught.",
+    "newfound_lessons_total": "Lessons learned, without those that were known already.",
     "newfound_looks_total": "Images looked at.",
     "newfound_looks_dropped_total": "Frames that a newer one replaced before they were looked at.",
 }
@@ -45,7 +45,7 @@ class Metrics:
         self._count("newfound_looks_total", "newfound_look_seconds", seconds)
 
     def lesson(self, seconds: float) -> None:
-        """Count a lesson that was taught."""
+        """Count a lesson that was learned."""
         self._count("newfound_lessons_total", "newfound_lesson_seconds", seconds)
 
     def dropped(self, frames: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
-from newfound.studio.limits import MB, Limits
+from newfound.studio.limits import MB
 
 with imported_from("studio"):
     import uvicorn
@@ -128,8 +128,8 @@ def server_of(
         app,
         http=Connection,
         ws="websockets-sansio",
-        # A lesson is the base64 of an image, and some words.
-        ws_max_size=Limits().image * 4 // 3 + MB,
+        # Who sends a little too much is told so; who sends more is cut off.
+        ws_max_size=app.state.service.limits.message + MB,
         ws_per_message_deflate=False,
         lifespan="on",
         log_config=None,

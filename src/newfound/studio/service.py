@@ -57,6 +57,7 @@ class Service:
     """
 
     # identity: of the extractor, once it is loaded. waiting: images by HTTP that wait for a core.
+    # uploads: models and zips that come, or are here.
     # exchange: held by who makes or reads a file for others; it takes a disk, and much of a core.
 
     def __init__(
@@ -69,7 +70,7 @@ class Service:
         self.recogniser, self.limits = recogniser, limits or Limits()
         self.metrics = Metrics()
         self.identity: Identity | None = None
-        self.waiting = 0
+        self.waiting = self.uploads = 0
         self.is_stopping = False
         self._snapshots = snapshot_idle, snapshot_every
         self._tasks: list[asyncio.Task[None]] = []
@@ -135,7 +136,8 @@ class Service:
                 key=lesson.key,
                 action=lesson.action,
             )
-            self.metrics.lesson(monotonic() - arrived)
+            if edit.examples and not edit.repeated:
+                self.metrics.lesson(monotonic() - arrived)
             self.tell_change()
             return views.done_of(edit, perf_counter() - start), answer
 

@@ -1,13 +1,17 @@
 """Edits of what was taught: each is in the journal before it is answered."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Body
 from fastapi.responses import JSONResponse
 
+from newfound.common.errors import InputError
 from newfound.studio.errors import Refusal
 from newfound.studio.messages import Done, EmptyBin, Forget, Join, Keyed, Move, Rename
 from newfound.studio.routes.common import TheService, errors, sent
+
+if TYPE_CHECKING:
+    from newfound.recognition.journalled import Edit
 
 Bare = Annotated[Keyed | None, Body()]
 
@@ -70,15 +74,18 @@ async def rename(asked: Rename, service: TheService) -> JSONResponse:
 
 
 async def join(asked: Join, service: TheService) -> JSONResponse:
-    """Let one class take in another."""
+    """Let one class take in another, which must be there."""
     recogniser = service.recogniser
-    return sent(
-        await service.edit(
-            lambda: recogniser.rename_class(
-                recogniser.label(asked.old), recogniser.label(asked.into), join=True, key=asked.key
-            )
-        )
-    )
+
+    def joined() -> "Edit":
+        with recogniser.editing:
+            old, into = recogniser.label(asked.old), recogniser.label(asked.into)
+            was_done = asked.key is not None and recogniser.journal.entry_of(asked.key) is not None
+            if into not in recogniser.counts and not was_done:
+                raise InputError(f"there is no class {into}")
+            return recogniser.rename_class(old, into, join=True, key=asked.key)
+
+    return sent(await service.edit(joined))
 
 
 async def undo(service: TheService, asked: Bare = None) -> JSONResponse:

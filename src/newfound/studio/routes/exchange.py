@@ -23,6 +23,7 @@ from newfound.studio import views
 from newfound.studio.archives import Found, pack, read, unpack
 from newfound.studio.bodies import spool
 from newfound.studio.errors import Refusal
+from newfound.studio.incoming import usable
 from newfound.studio.messages import Done, Imported, Key, checked_label
 from newfound.studio.routes.common import (
     TheService,
@@ -48,11 +49,25 @@ LONGEST_SOURCE = 200
 
 @asynccontextmanager
 async def one_at_a_time(service: Service) -> AsyncIterator[None]:
-    """Refuse to make or read a file for someone while another is made or read."""
+    """Refuse to make a file for someone while another is made or read."""
     if service.exchange.locked():
         raise Refusal(503, "another import or export is under way; try again in a while", 5)
     async with service.exchange:
         yield
+
+
+@asynccontextmanager
+async def upload(request: Request, service: Service) -> AsyncIterator[IO[bytes]]:
+    """Yield a body once it is here, and nobody else's file is made or read: slow ones stop none."""
+    if service.uploads >= service.limits.uploads:
+        raise Refusal(503, "too many files are being sent here; try again in a while", 5)
+    service.uploads += 1
+    try:
+        with await spool(request.stream()) as body:
+            async with service.exchange:
+                yield body
+    finally:
+        service.uploads -= 1
 
 
 @router.get(
@@ -117,13 +132,12 @@ async def import_model(
             with path.open("wb") as copy:
                 copyfileobj(body, copy)
             try:
-                return service.recogniser.replace(path, key=key)
+                return service.recogniser.replace(usable(path, service.recogniser), key=key)
             except InputError as error:  # which names a file that nobody knows
                 raise InputError(str(error).replace(str(path), "this file")) from error
 
-    async with one_at_a_time(service):
-        with await spool(request.stream()) as body:
-            return sent(await service.edit(lambda: replace(body)))
+    async with upload(request, service) as body:
+        return sent(await service.edit(lambda: replace(body)))
 
 
 @router.post(
@@ -135,11 +149,10 @@ async def import_model(
 async def import_examples(request: Request, service: TheService) -> JSONResponse:
     """Teach the images of a zip: folders say what they show. It is undone as one."""
     check_type(request, "a zip", "application/zip", "application/x-zip")
-    async with one_at_a_time(service):
-        with await spool(request.stream()) as body:
-            archive, found, problems = await service.ask(lambda: unpack(body))
-            with archive:
-                counts = await _teach(service, read(archive, found), problems)
+    async with upload(request, service) as body:
+        archive, found, problems = await service.ask(lambda: unpack(body))
+        with archive:
+            counts = await _teach(service, read(archive, found), problems)
     listed = [each._asdict() for each in problems]
     state = await service.ask(service.state_now)
     return sent({**counts, "problems": listed, "state": state})
