@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from newfound.cli import app
+from newfound.recognition.journalled import JournalledRecogniser
 from tests.command_line import Done, newfound
 
 pytestmark = pytest.mark.slow
@@ -27,6 +28,8 @@ def run(line: str, folder: Path) -> Done:
     """Run a line as a user would who stands in a folder."""
     if line.startswith(("newfound studio ", "newfound serve ")):
         return run_service(line, folder)
+    if line.startswith("python examples/studio_client.py "):
+        return run_client(line, folder)
     if line.startswith("newfound ") and not re.search(r"[|<>$;&]", line):
         # What a shell does to it is little enough to be done here, which saves a second a line.
         with contextlib.chdir(folder):
@@ -47,8 +50,8 @@ def run(line: str, folder: Path) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def run_service(line: str, folder: Path) -> Done:
-    """Run a line that serves until it has printed its address, and end it as a system does."""
+def serving(line: str, folder: Path) -> "tuple[subprocess.Popen[str], str]":
+    """Run a line that serves, and return it with the address that it has printed."""
     process = subprocess.Popen(
         [*shlex.split(line), "--port", "0"],  # whatever else is served here
         cwd=folder,
@@ -58,10 +61,29 @@ def run_service(line: str, folder: Path) -> Done:
         text=True,
     )
     assert process.stdout is not None
-    address = process.stdout.readline()
+    return process, process.stdout.readline()
+
+
+def run_service(line: str, folder: Path) -> Done:
+    """Run a line that serves until it has printed its address, and end it as a system does."""
+    process, address = serving(line, folder)
     process.terminate()
     out, err = process.communicate(timeout=60)
     return Done(process.returncode, address + out, err)
+
+
+def run_client(line: str, folder: Path) -> Done:
+    """Run a line that asks a service, which is another one than the line says."""
+    process, address = serving("newfound serve kitchen.newfound", folder)
+    try:
+        words = shlex.split(re.sub(r"http://\S+", address.strip(), line))
+        done = subprocess.run(
+            [sys.executable, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=60
+        )
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +134,13 @@ def test_what_pages_show_of_commands_that_need_no_photos_is_in_help_texts() -> N
 def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path) -> None:
     lines = printed(newfound(command, "--help").out)
     assert lines, "a help text begins with examples"
+    if command == "redo":  # what was undone, in a journal
+        JournalledRecogniser(world / "kitchen.newfound").journal.close()
+        for line in (
+            "newfound forget-class kitchen.newfound mug",
+            "newfound undo kitchen.newfound",
+        ):
+            assert run(f"newfound {words}", world).code == 0
     for line in lines:
         assert (
             line.partition(" newfound ")[2]

@@ -48,13 +48,21 @@ CertificateKey = Annotated[
     typer.Option("--key", help="File of its key.", exists=True, dir_okay=False, show_default=False),
 ]
 KeepVectors = Annotated[
-    int,
+    int | None,
     typer.Option(
-        min=0, help="Keep the vectors of so many examples, the newest. Others cannot be edited."
+        min=0,
+        help="From now on, keep the vectors of so many examples, the newest; others cannot be "
+        "edited. At first 20,000 are.",
+        show_default=False,
     ),
 ]
 KeepThumbnails = Annotated[
-    int, typer.Option(min=0, help="Keep the pictures of so many examples, the newest.")
+    int | None,
+    typer.Option(
+        min=0,
+        help="From now on, keep the pictures of so many examples, the newest. At first 10,000 are.",
+        show_default=False,
+    ),
 ]
 
 
@@ -67,8 +75,8 @@ class Wishes(NamedTuple):
     certificate: Path | None
     key: Path | None
     extractor: str | None
-    keep_vectors: int
-    keep_thumbnails: int
+    keep_vectors: int | None
+    keep_thumbnails: int | None
     wait: float
     page: bool
     browser: bool

@@ -224,6 +224,11 @@ class Recogniser:
         """What turns images into vectors. It is loaded when it is first needed."""
         return self._extractor_for(self.identity)
 
+    @property
+    def choice(self) -> "str | os.PathLike[str] | Extractor | None":
+        """The extractor that was asked for, as it was given; it may not be loaded yet."""
+        return self._choice
+
     def use(self, extractor: "str | os.PathLike[str] | Extractor | None") -> None:
         """Turn images into vectors with this extractor from now on.
 

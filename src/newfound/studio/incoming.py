@@ -49,7 +49,7 @@ def _extractor(model: Recogniser, path: Path, recogniser: Recogniser) -> "Extrac
     try:
         if model.identity is not None and model.identity == recogniser.identity:
             return recogniser.extractor  # which is loaded already
-        choice = recogniser._choice  # noqa: SLF001 - of a recogniser, for another
+        choice = recogniser.choice
         return Recogniser(path, choice).extractor
     except InputError:
         raise

@@ -29,8 +29,8 @@ def serve(
     certificate: Certificate = None,
     key: CertificateKey = None,
     extractor: ExtractorName = None,
-    keep_vectors: KeepVectors = 20_000,
-    keep_thumbnails: KeepThumbnails = 10_000,
+    keep_vectors: KeepVectors = None,
+    keep_thumbnails: KeepThumbnails = None,
     wait: Wait = 0.0,
 ) -> None:
     """Serve a model to robots and programs, over HTTP and WebSockets.

@@ -33,8 +33,8 @@ def studio(
     certificate: Certificate = None,
     key: CertificateKey = None,
     extractor: ExtractorName = None,
-    keep_vectors: KeepVectors = 20_000,
-    keep_thumbnails: KeepThumbnails = 10_000,
+    keep_vectors: KeepVectors = None,
+    keep_thumbnails: KeepThumbnails = None,
     wait: Wait = 0.0,
 ) -> None:
     """Teach with a camera, in the browser.
