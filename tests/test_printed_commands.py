@@ -140,7 +140,7 @@ def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path
             "newfound forget-class kitchen.newfound mug",
             "newfound undo kitchen.newfound",
         ):
-            assert run(f"newfound {words}", world).code == 0
+            assert run(line, world).code == 0
     for line in lines:
         assert (
             line.partition(" newfound ")[2]
