@@ -604,6 +604,20 @@ def test_a_journal_of_another_program_or_a_later_version_is_refused(tmp_path: Pa
             open_at(path)
 
 
+def test_a_journal_without_what_it_must_hold_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.newfound"
+    kitchen = open_at(path)
+    teach(kitchen, "cup")
+    kitchen.journal.close()
+    for damage in "UPDATE entries SET detail = 'no JSON'", "DELETE FROM settings":
+        database = sqlite3.connect(journal_file(path))
+        database.execute(damage)
+        database.commit()
+        database.close()
+        with pytest.raises(JournalError, match="damaged .*; move it elsewhere"):
+            open_at(path)
+
+
 def test_a_damaged_snapshot_is_made_again_from_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "kitchen.newfound"
     kitchen = open_at(path)

@@ -34,6 +34,7 @@ MOST_STATES = 16
 # Keys of edits are remembered so long, whatever is forgotten of the edits themselves.
 KEYS_KEPT = 10_000
 
+ADVICE = "; move it elsewhere to go on with the model's file alone"
 _TABLES = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value ANY) STRICT;
 CREATE TABLE entries (
@@ -182,6 +183,9 @@ class Journal:
                 if not read_only:
                     self._limit(keep_vectors, keep_thumbnails)
                     self._reader = self._connect()
+            except (KeyError, TypeError, ValueError) as error:
+                self._writer.close()
+                raise JournalError(f"{self.path}: damaged ({error!r}){ADVICE}") from error
             except BaseException:
                 self._writer.close()
                 raise
@@ -584,7 +588,7 @@ class Journal:
 
 def _advice(error: sqlite3.Error) -> str:
     if "not a database" in str(error) or "malformed" in str(error):
-        return "; move it elsewhere to go on with the model's file alone"
+        return ADVICE
     return ""
 
 
