@@ -432,6 +432,26 @@ def test_several_merges_of_one_action_are_undone_and_redone_as_one(tmp_path: Pat
     kitchen.journal.close()
 
 
+def test_a_model_and_a_lesson_of_one_action_are_redone_whatever_came_between(
+    tmp_path: Path,
+) -> None:
+    path, (other,) = tmp_path / "kitchen.newfound", other_models(tmp_path, 1)
+    kitchen = open_at(path)
+    teach(kitchen, "cup", "mug")
+    kitchen.action = "both"
+    kitchen.replace(other)
+    teach(kitchen, "cup", start=5)
+    then, kitchen.action = kitchen.counts, None
+    kitchen.delete_class("pot")  # which is in no journal, so that the whole model is kept before
+    for _ in range(2):
+        kitchen.undo()
+    assert kitchen.counts == {"cup": 1, "mug": 1}
+    kitchen.redo()
+    assert kitchen.counts == then
+    assert_replays(kitchen)
+    kitchen.journal.close()
+
+
 def test_what_was_merged_is_written_down_as_soon_as_that_can_be(
     kitchen: JournalledRecogniser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -614,7 +634,7 @@ def test_a_journal_without_what_it_must_hold_is_refused(tmp_path: Path) -> None:
         database.execute(damage)
         database.commit()
         database.close()
-        with pytest.raises(JournalError, match="damaged .*; move it elsewhere"):
+        with pytest.raises(JournalError, match=r"damaged .*; move it elsewhere"):
             open_at(path)
 
 

@@ -383,6 +383,11 @@ class Journal:
             ).fetchone()
         return (0, None) if found is None else (found[0], found[1])
 
+    def has_state(self, entry: int) -> bool:
+        """Tell whether the whole model is kept as it was after an entry."""
+        with self._read() as one:
+            return one("SELECT 1 FROM states WHERE entry = ?", (entry,)).fetchone() is not None
+
     def state_of(self, entry: int) -> bytes:
         """Return the whole model that was kept with an entry."""
         with self._read() as one:

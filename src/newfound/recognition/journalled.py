@@ -33,6 +33,7 @@ from newfound.recognition.journal import (
     Change,
     Entry,
     Journal,
+    JournalError,
     Kept,
     NewExample,
     NoSuchExampleError,
@@ -887,9 +888,11 @@ class JournalledRecogniser(replay.Replica):
     def close(self) -> None:
         """Write the model's file, and close the journal."""
         with self._editing:
-            if not self.journal.read_only:
-                self.snapshot()
-            self.journal.close()
+            try:
+                if not self.journal.read_only:
+                    self.snapshot()
+            finally:
+                self.journal.close()
 
     def detached(self) -> Recogniser:
         """Return a recogniser that knows the same and writes down nothing; this one is used up.
@@ -939,8 +942,9 @@ class JournalledRecogniser(replay.Replica):
             raise
         finally:
             self._tell()
-        if self.journal.is_full:
-            self._forget_past()
+        with suppress(JournalError):  # the edit is made; the next one tries again
+            if self.journal.is_full:
+                self._forget_past()
         what = what or describe(entry.kind, entry.detail)
         return Edit(self.position, False, what, [number for number, _, _ in entry.rows])
 

@@ -190,9 +190,10 @@ class Recogniser:
     def counts(self) -> dict[Any, int]:
         """How many images it knows of each class."""
         with self.lock:
-            if not self.is_taught:
+            learner = self._learner
+            if not learner.is_taught:
                 return {}
-            labels, counts = self._learner.classes_.tolist(), self._learner.class_count_.tolist()
+            labels, counts = learner.classes_.tolist(), learner.class_count_.tolist()
             return dict(zip(labels, counts, strict=True))
 
     @property

@@ -73,8 +73,8 @@ def removes(entry: Entry) -> bool:
 
 
 def redone(journal: Journal, entries: Sequence[Entry]) -> bytes:
-    """Return the model that entries lead to, of which one is a whole model."""
-    start = max(index for index, entry in enumerate(entries) if entry.kind == "state")
+    """Return the model that entries lead to, after one of which a whole model is kept."""
+    start = max(index for index, entry in enumerate(entries) if journal.has_state(entry.id))
     model = Replica(extractor=None)
     become(model, journal.state_of(entries[start].id))
     for entry in entries[start + 1 :]:
@@ -138,10 +138,8 @@ def change(recogniser: Recogniser, journal: Journal, rows: Sequence[Change]) -> 
     for start in range(0, len(rows), BLOCK):
         some = rows[start : start + BLOCK]
         found = journal.vectors([number for number, _, _ in some])
-        vectors, digests = (
-            np.stack([each.vector for each in found]),
-            [each.digest for each in found],
-        )
+        vectors = np.stack([each.vector for each in found])
+        digests = [each.digest for each in found]
         made_by = next((each.extractor for each in found if each.extractor is not None), None)
         come = [index for index, row in enumerate(some) if row[2] is not None]
         gone = [index for index, row in enumerate(some) if row[1] is not None]
