@@ -275,7 +275,7 @@ def _then_fail(apply: Any) -> Any:
 def test_what_is_forgotten_for_good_is_in_no_file(tmp_path: Path) -> None:
     path = tmp_path / "kitchen.newfound"
     kitchen = open_at(path)
-    secret = os.urandom(5000)
+    secret = os.urandom(200_000)
     teach(kitchen, "cup", "mug", "mug")
     known = secret[:16]
     kitchen.teach_one(row(7, "private"), "private", known, thumbnail=secret[16:], source="mine")
@@ -287,6 +287,7 @@ def test_what_is_forgotten_for_good_is_in_no_file(tmp_path: Path) -> None:
     assert kitchen.journal.deleted == 1
     kitchen.forget_for_good()
     left = _everything(tmp_path)
+    assert len(left) < len(secret)  # the room is given back, too
     for trace in (mark, vector, known, b"private", b"mine"):
         assert trace not in left
     assert kitchen.undoable is None
@@ -294,6 +295,16 @@ def test_what_is_forgotten_for_good_is_in_no_file(tmp_path: Path) -> None:
     assert_replays(kitchen)
     kitchen.close()
     assert open_to_look(path).counts == {"cup": 1, "mug": 2}
+
+
+def test_thumbnails_beyond_their_number_are_in_no_file(tmp_path: Path) -> None:
+    kitchen = open_at(tmp_path / "kitchen.newfound", keep_thumbnails=1)
+    first, second = os.urandom(3000), os.urandom(3000)
+    kitchen.teach_one(row(0, "cup"), "cup", digest(0), thumbnail=first)
+    kitchen.teach_one(row(1, "mug"), "mug", digest(1), thumbnail=second)
+    kitchen.close()
+    assert second[100:140] in _everything(tmp_path)
+    assert first[100:140] not in _everything(tmp_path)
 
 
 def _everything(folder: Path) -> bytes:
