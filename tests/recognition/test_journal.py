@@ -478,6 +478,50 @@ def test_what_was_merged_is_written_down_as_soon_as_that_can_be(
     assert_replays(kitchen)
 
 
+def test_who_has_no_vector_any_more_can_be_forgotten_by_the_image_and_is_gone(
+    tmp_path: Path,
+) -> None:
+    path, secret = tmp_path / "kitchen.newfound", os.urandom(500)
+    kitchen = open_at(path, keep_vectors=0)
+    kitchen.teach_one(row(0, "cup"), "cup", digest(0), thumbnail=secret)
+    teach(kitchen, *["mug"] * 15, start=1)
+    assert not kitchen.example(1).has_vector
+    kitchen.forget_vectors([row(0, "cup")], ["cup"], [digest(0)])
+    assert kitchen.kept("cup") == []
+    assert_replays(kitchen)
+    kitchen.undo()
+    assert [each.id for each in kitchen.kept("cup")] == [1]
+    kitchen.redo()
+    kitchen.forget_for_good()
+    assert secret[100:140] not in _everything(tmp_path)
+    assert len(kitchen.kept(limit=100)) == 15
+    kitchen.journal.close()
+
+
+def test_what_can_be_neither_written_nor_taken_back_is_never_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kitchen.newfound"
+    kitchen = open_at(path)
+    teach(kitchen, "cup", "mug")
+
+    def fail(*_: Any) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(replay, "apply", _then_fail(replay.apply))
+    monkeypatch.setattr(replay, "rebuilt", fail)
+    with pytest.raises((JournalError, sqlite3.OperationalError)):
+        teach(kitchen, "ghost", start=9)
+    monkeypatch.undo()
+    for do in kitchen.snapshot, kitchen.undo, lambda: teach(kitchen, "cup", start=11):
+        with pytest.raises(JournalError, match="open it again"):
+            do()
+    kitchen.journal.close()
+    kitchen = open_at(path)
+    assert kitchen.counts == {"cup": 1, "mug": 1}
+    kitchen.journal.close()
+
+
 def test_limits_stay_with_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "kitchen.newfound"
     kitchen = open_at(path, keep_thumbnails=3)

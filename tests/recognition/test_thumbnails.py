@@ -27,6 +27,7 @@ def test_a_small_jpeg_stays_as_it_is_so_that_it_is_known_again() -> None:
     [
         picture(exif=Image.Exif()),
         picture(comment=b"taken at home"),
+        picture()[:-2] + b"\xff\xfe\x00\x12<script>behind it\xff\xd9",
         picture() + b"<script>",
         picture() + b"<script>\xff\xd9",
         picture((300, 200)),

@@ -74,7 +74,8 @@ def save(
     """Save a model, and say so if nothing is left of it."""
     change.save(recogniser, undoable=not for_good)
     if for_good:
-        change.forget_past(recogniser)
+        said = change.forget_past(recogniser)
+        console.info(f"{said[0].upper()}{said[1:]}. Nothing before this can be undone.")
     if not recogniser.is_taught:
         back = "" if for_good else f" newfound undo {change.named} brings it back."
         console.info(f"That was all it knew: the model is gone.{back}")

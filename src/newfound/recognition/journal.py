@@ -81,7 +81,7 @@ class Entry(NamedTuple):
     """One edit of a model."""
 
     id: int
-    kind: str  # change, rename, drop, state, refresh, undo or redo
+    kind: str  # change, rename, drop, state, refresh, undo or redo; gone: let go
     action: str  # entries in a row with the same one are undone together
     detail: dict[str, Any]
 
@@ -232,7 +232,10 @@ class Journal:
         found = one("PRAGMA application_id").fetchone()[0], one("PRAGMA user_version").fetchone()[0]
         if found == (0, 0) and not one("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             if self.read_only:
-                raise JournalError(f"{self.path}: an empty file, and no journal")
+                raise JournalError(
+                    f"{self.path}: an empty file, and no journal; was {self.path.name}-wal, which "
+                    "belongs to it, left behind?"
+                )
             self._make()
         elif found[0] != APPLICATION:
             raise JournalError(f"{self.path}: not a journal of newfound")
@@ -328,6 +331,14 @@ class Journal:
             ids.append(int(found.lastrowid or 0))
         self._drop_thumbnails()
         return ids
+
+    def put_vector(self, number: int, vector: NDArray[np.floating]) -> None:
+        """Write down the vector of an example that has none any more; inside `write`."""
+        row = np.ascontiguousarray(vector)
+        self._writer.execute(
+            "UPDATE examples SET vector = ?, dtype = ? WHERE id = ? AND vector IS NULL",
+            (row.tobytes(), row.dtype.str, number),
+        )
 
     def _extractor(self, identity: Identity) -> int:
         text = json.dumps(identity.to_json(), sort_keys=True)
@@ -459,11 +470,11 @@ class Journal:
             return [row[0] for row in found.fetchall()]
 
     def find(self, label: Any, digest: bytes) -> list[int]:
-        """Return the examples of an image that have a label and a vector, newest first."""
+        """Return the examples of an image that have a label, newest first, with vectors first."""
         with self._read() as one:
             found = one(
-                "SELECT id FROM examples WHERE digest = ? AND label = ? AND vector IS NOT NULL"
-                " ORDER BY id DESC",
+                "SELECT id FROM examples WHERE digest = ? AND label = ?"
+                " ORDER BY vector IS NULL, id DESC",
                 (digest, _text(label)),
             )
             return [row[0] for row in found.fetchall()]

@@ -144,6 +144,7 @@ class JournalledRecogniser(replay.Replica):
     # journal: every edit. action: what edits belong to.
     # _editing: held by the one thread that edits. _marks: what the snapshot says of the journal.
     # _words: what can be undone and redone.
+    # _is_astray: it knows something that is not in the journal; then it takes no more edits.
     # _unwritten: what was learned that is no entry yet, in words: sums from elsewhere.
 
     def __init__(
@@ -163,6 +164,7 @@ class JournalledRecogniser(replay.Replica):
         self._marks: Mapping[str, NDArray[Any]] = {}
         self.action: str | None = None
         self._unwritten: str | None = None
+        self._is_astray = False
         super().__init__(path, extractor, lean=lean)
         self.journal = Journal(
             journal_file(path),
@@ -503,12 +505,13 @@ class JournalledRecogniser(replay.Replica):
                 used: set[int] = set()
                 for row, label, mark in zip(X, y.tolist(), marks, strict=True):
                     known = [each for each in self.journal.find(label, mark) if each not in used]
-                    # What was taught before there was a journal is written down to be forgotten.
-                    number = (
-                        known[0]
-                        if known
-                        else self.journal.add([NewExample(row, mark, extractor)])[0]
-                    )
+                    # What was taught before there was a journal is written down to be forgotten,
+                    # and so are vectors that were let go.
+                    if known:
+                        number = known[0]
+                        self.journal.put_vector(number, row)
+                    else:
+                        number = self.journal.add([NewExample(row, mark, extractor)])[0]
                     used.add(number)
                     rows.append((number, label, None))
                 return self.journal.append("change", {"rows": rows}, self.action)
@@ -837,7 +840,7 @@ class JournalledRecogniser(replay.Replica):
         counts = self.counts
         asked = min(ASKED_PER_CLASS, max(1, ASKED // max(1, len(counts))))
         for label in counts:
-            with suppress(NoSuchExampleError, InputError):  # which someone else deletes just now
+            with suppress(InputError):  # which someone else deletes just now
                 rows = self.journal.vectors(self.journal.ids_with_vectors(label, asked))
                 if rows:
                     said = self.left_out([row.vector for row in rows], [label] * len(rows))
@@ -871,6 +874,7 @@ class JournalledRecogniser(replay.Replica):
         """Write the model's file, with how far it knows the journal; remove it if it is empty."""
         assert self.path is not None
         with self._editing:
+            self._check_writable()
             self._write_what_is_left()
             position = self.position
             now = self.freeze() if self.is_taught else None
@@ -938,11 +942,13 @@ class JournalledRecogniser(replay.Replica):
                     replay.apply(self, self.journal, entry)
         except BaseException:
             if self._learner.version != before:
+                self._is_astray = True
                 self._rebuild()
+                self._is_astray = False
             raise
         finally:
             self._tell()
-        with suppress(JournalError):  # the edit is made; the next one tries again
+        with suppress(JournalError):  # the edit is made, whatever becomes of the room it takes
             if self.journal.is_full:
                 self._forget_past()
         what = what or describe(entry.kind, entry.detail)
@@ -992,6 +998,11 @@ class JournalledRecogniser(replay.Replica):
     def _check_writable(self) -> None:
         if self.journal.read_only:
             raise InputError("this recogniser was opened to look only")
+        if self._is_astray:
+            raise JournalError(
+                f"{self.journal.path}: what was last learned could not be written down, nor taken "
+                "back: open it again"
+            )
 
     def _nothing(self) -> Recogniser:
         """Return what a model is before the first entry of the journal."""

@@ -103,18 +103,24 @@ class Change:
                     with name_in_errors(undo_file(beside(self.named))):
                         self.is_kept = conclude(self.path)
 
-    def forget_past(self, recogniser: "Recogniser") -> None:
+    def forget_past(self, recogniser: "Recogniser") -> str:
         """Let go of all that undo could bring back, of a recogniser that was saved.
 
         Parameters
         ----------
         recogniser : Recogniser
+
+        Returns
+        -------
+        str
+            What was done, in words.
         """
         from newfound.recognition.journalled import JournalledRecogniser
 
-        if isinstance(recogniser, JournalledRecogniser):
-            recogniser.forget_for_good()
         undo_file(self.path).unlink(missing_ok=True)
+        if isinstance(recogniser, JournalledRecogniser):
+            return recogniser.forget_for_good().what
+        return "forgot what undo would go back to"
 
     def _save_with_journal(self, recogniser: "Recogniser") -> None:
         """Save it as what the journal beside the file led to, or as a model that replaces that."""

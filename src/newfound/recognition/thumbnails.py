@@ -1,5 +1,6 @@
 """Small pictures of what was taught, to look at and to teach again."""
 
+import re
 from io import BytesIO
 
 from newfound.common.errors import UnreadableImageError
@@ -13,6 +14,7 @@ _START, _END = b"\xff\xd8", b"\xff\xd9"
 # Parts of a JPEG that make up the picture: tables, sizes, the colour profile that browsers add. All
 # others may say where and by whom it was taken.
 _SCAN, _PROFILE = 0xDA, 0xE2
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)
 _PICTURE = {0xC0, 0xC1, 0xC2, 0xC4, 0xDB, 0xDD, 0xE0, _SCAN}
 
 
@@ -62,7 +64,11 @@ def _is_plain(image: bytes) -> bool:
         is_profile = kind == _PROFILE and image.startswith(b"ICC_PROFILE\0", place + 4)
         if start != 0xFF or not (kind in _PICTURE or is_profile):
             return False
-        if kind == _SCAN:
-            return image.find(_END, place) == len(image) - len(_END)
         place += 2 + int.from_bytes(image[place + 2 : place + 4], "big")
+        if kind == _SCAN:
+            # In what follows, a marker is 255 and neither 0 nor one of those for restarts.
+            found = _MARKER.search(image, place)
+            if found is None or found[0] == _END:
+                return found is not None and found.end() == len(image)
+            place = found.start()
     return False

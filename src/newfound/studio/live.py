@@ -23,7 +23,7 @@ from newfound.studio.workers import Lane, StoppingError
 LONG_TEXT = 256 * 1024
 # Answers that a client has not read, beside the newest state and the newest answer to a frame.
 MOST_UNREAD = 64
-TOO_MUCH, GOING_AWAY = 1008, 1001
+TOO_MUCH = 1008
 
 
 class Live:

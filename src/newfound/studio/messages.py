@@ -98,7 +98,7 @@ class Session(Asked):
 
 
 class ClassState(BaseModel):
-    """A class: how many examples it has, and of how many the vectors are kept."""
+    """A class: how many examples it has, and how many of them are listed."""
 
     label: str
     count: int

@@ -17,7 +17,7 @@ export async function filesOf(transfer) {
   const found = [];
   for (const entry of entries) {
     if (entry instanceof File) found.push({ file: entry, label: null, name: entry.name });
-    else if (entry) await walk(entry, null, found);
+    else if (entry) await walk(entry, [], found);
   }
   return found;
 }
@@ -27,15 +27,18 @@ export function filesIn(list) {
   const found = [];
   for (const file of list) {
     const path = (file.webkitRelativePath || file.name).split("/");
-    const label = path.at(-2) ?? null;
+    const folders = path.slice(0, -1);
+    const label = folders[1] ?? folders[0] ?? null;
     if (path.some(isHidden) || (label !== null && !looksLikeImage(file))) continue;
     found.push({ file, label, name: path.join("/") });
   }
   return found;
 }
 
-async function walk(entry, label, found) {
+/** As on the command line, a folder is a class, and a folder of folders holds several. */
+async function walk(entry, folders, found) {
   if (isHidden(entry.name)) return;
+  const label = folders[1] ?? folders[0] ?? null;
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
     const name = entry.fullPath.replace(/^\//, "");
@@ -48,7 +51,7 @@ async function walk(entry, label, found) {
     // readEntries gives a hundred at a time, and none at the end.
     const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return;
-    for (const child of some) await walk(child, entry.name, found);
+    for (const child of some) await walk(child, [...folders, entry.name], found);
   }
 }
 

@@ -98,7 +98,9 @@ export class Upload {
       }
       bar.value = i + 1;
     }
-    this.#report(summary(counts, problems, stopped), problems);
+    const [label, other] = new Set(files.map((one) => one.label));
+    const only = other === undefined ? label : "";
+    this.#report(summary(counts, problems, stopped, only), problems);
   }
 
   /** Also for an import: what was learned, and by name what was not. */
@@ -121,8 +123,9 @@ export class Upload {
   working(sentence) { this.#report(sentence, []); }
 }
 
-function summary({ taught, known }, problems, stopped) {
-  const parts = [`${plural(taught, "image")} learned`];
+/** @param {string} [label] what all of them are, if that is one thing */
+function summary({ taught, known }, problems, stopped, label = "") {
+  const parts = [`${plural(taught, "image")} learned${label && ` as ${label}`}`];
   if (known) parts.push(`${known} known already`);
   if (problems.length) parts.push(`${problems.length} not learned`);
   return `${stopped ? "Stopped. " : ""}${parts.join(", ")}.`;

@@ -67,7 +67,9 @@ def check_type(request: Request, what: str, *kinds: str) -> None:
     """Raise HTTPException if a body says that it is something else than what is taken."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given and not given.startswith((*kinds, "application/octet-stream")):
-        raise HTTPException(415, f"send the bytes of {what} as the body")
+        raise HTTPException(
+            415, f"send {what} as the body, with Content-Type: {kinds[0]} or octet-stream"
+        )
 
 
 def binary(*kinds: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Models and examples as files: taken along, and brought in."""
 
 import asyncio
+import re
 import secrets
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -192,8 +193,14 @@ def _download(file: IO[bytes], name: str, kind: str) -> Response:
     file.seek(0)
     headers = {
         "content-length": str(size),
-        "content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        "content-disposition": f'attachment; filename="{_plain(name)}"; '
+        f"filename*=UTF-8''{quote(name, safe='')}",
     }
     return StreamingResponse(
         parts(), media_type=kind, headers=headers, background=BackgroundTask(file.close)
     )
+
+
+def _plain(name: str) -> str:
+    """Return a file's name for clients that read ASCII only."""
+    return re.sub(r"[^A-Za-z0-9._ -]", "_", name)
