@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from newfound import Recogniser
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.recognition import replay
 from newfound.recognition.beside import journal_file
 from newfound.recognition.journal import Journal, JournalError, NoSuchExampleError
@@ -233,6 +233,9 @@ def test_what_is_refused_changes_nothing(kitchen: JournalledRecogniser) -> None:
         (InputError, lambda: kitchen.teach_one([np.nan] * 6, "mug", digest(9))),
         (InputError, lambda: kitchen.teach_one(row(9, "mug"), "x" * 2000, digest(9))),
         (InputError, lambda: kitchen.teach_one(row(9, "mug"), "mug", b"short")),
+        (InputError, lambda: kitchen.teach_vectors([row(9, "mug")], ["mug"], [b"short"])),
+        (NotTaughtError, lambda: kitchen.forget_vectors([row(9, "mug")], ["mug"], [digest(9)])),
+        (NotTaughtError, lambda: kitchen.forget_vectors([row(1, "mug")] * 2, ["mug"] * 2)),
         (NothingToUndoError, kitchen.redo),
     ]
     for error, do in refused:
@@ -610,6 +613,26 @@ def test_who_looks_does_not_wait_for_an_edit(kitchen: JournalledRecogniser) -> N
         ask.join(timeout=60)
         assert not ask.is_alive()
     assert found[0][0] == "cup"
+
+
+def test_who_looks_while_something_is_taken_out_sees_the_model_as_it_was(
+    kitchen: JournalledRecogniser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach(kitchen, "cup", "mug", "cup", "mug")
+    apply, seen = replay.apply, list[dict[Any, int]]()
+
+    def watched(recogniser: Recogniser, *arguments: Any) -> None:
+        apply(recogniser, *arguments)
+        seen.append(kitchen.counts)
+        assert recogniser.counts != kitchen.counts
+
+    monkeypatch.setattr(replay, "apply", watched)
+    kitchen.delete([1])
+    kitchen.rename_class("mug", "cup", join=True)
+    kitchen.undo()
+    kitchen.delete_class("mug")
+    states = [(2, 2), (1, 2), (3, 0), (1, 2)]
+    assert [(each.get("cup", 0), each.get("mug", 0)) for each in seen] == states
 
 
 def test_several_threads_teach_and_nothing_is_lost(kitchen: JournalledRecogniser) -> None:

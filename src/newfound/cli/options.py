@@ -8,6 +8,9 @@ import typer
 from newfound.cli.console import printable
 
 Model = Annotated[Path, typer.Argument(help="Model file.", show_default=False)]
+NewModel = Annotated[
+    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
+]
 Images = Annotated[
     list[str],
     typer.Argument(

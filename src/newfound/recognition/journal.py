@@ -31,7 +31,7 @@ KEEP_VECTORS, KEEP_THUMBNAILS = 20_000, 10_000
 BUSY = 10.0
 # So many whole models are kept in it, as what cannot be turned round goes back to.
 MOST_STATES = 16
-# Keys of edits are remembered so long, whatever is forgotten of the edits themselves.
+# Of so many edits the keys are remembered, whatever is forgotten of the edits themselves.
 KEYS_KEPT = 10_000
 
 ADVICE = "; move it elsewhere to go on with the model's file alone"
@@ -260,7 +260,6 @@ class Journal:
 
     def _make(self) -> None:
         one = self._writer.execute
-        one("PRAGMA auto_vacuum = INCREMENTAL")
         one("PRAGMA journal_mode = WAL")
         one("BEGIN IMMEDIATE")
         for statement in _TABLES.split(";\n"):
@@ -360,11 +359,8 @@ class Journal:
         """
         one = self._writer.execute
         one("INSERT OR REPLACE INTO states VALUES (?, ?)", (entry, model))
-        earlier = self.actions.of(entry)
-        one(
-            f"DELETE FROM states WHERE entry < ? AND entry IN ({','.join('?' * len(earlier))})",
-            (entry, *earlier),
-        )
+        if of_action := self.actions.of(entry):  # between its first and its last, nobody else's
+            one("DELETE FROM states WHERE entry >= ? AND entry < ?", (of_action[0], entry))
         kept = [row[0] for row in one("SELECT entry FROM states ORDER BY entry").fetchall()]
         if len(kept) > MOST_STATES:
             one("DELETE FROM states WHERE entry < ?", (kept[-MOST_STATES],))
@@ -382,17 +378,17 @@ class Journal:
         self.set("floor", floor)
         self.actions.forget_until(floor)
 
-    def state(self, until: int | None = None) -> tuple[int, bytes | None]:
-        """Return the last whole model, of all or of those up to an entry, and which entry's it is.
+    def last_state(self, until: int | None = None) -> int:
+        """Return the last entry with which the whole model is kept, of all or up to one.
 
-        None: there is none; then a model begins with nothing, before the first entry.
+        0: there is none; then a model begins with nothing, before the first entry.
         """
         with self._read() as one:
             found = one(
-                "SELECT entry, model FROM states WHERE entry <= ? ORDER BY entry DESC LIMIT 1",
+                "SELECT ifnull(max(entry), 0) FROM states WHERE entry <= ?",
                 (self.last if until is None else until,),
             ).fetchone()
-        return (0, None) if found is None else (found[0], found[1])
+        return int(found[0])
 
     def has_state(self, entry: int) -> bool:
         """Tell whether the whole model is kept as it was after an entry."""
@@ -458,14 +454,13 @@ class Journal:
             found = one("SELECT id FROM examples WHERE label = ? ORDER BY id", (_text(label),))
             return [row[0] for row in found.fetchall()]
 
-    def ids_with_vectors(self, label: Any = None, newest: int | None = None) -> list[int]:
-        """Return examples of a label, or of all, whose vectors are kept, newest first."""
-        some = "label IS NOT NULL" if label is None else "label = ?"
+    def ids_with_vectors(self, label: Any, newest: int | None = None) -> list[int]:
+        """Return the examples of a label whose vectors are kept, newest first."""
         with self._read() as one:
             found = one(
-                f"SELECT id FROM examples WHERE {some} AND vector IS NOT NULL"
+                "SELECT id FROM examples WHERE label = ? AND vector IS NOT NULL"
                 " ORDER BY id DESC LIMIT ?",
-                (*(() if label is None else (_text(label),)), -1 if newest is None else newest),
+                (_text(label), -1 if newest is None else newest),
             )
             return [row[0] for row in found.fetchall()]
 

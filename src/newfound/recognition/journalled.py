@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from newfound.common.errors import (
     InputError,
     ModelFileError,
-    NotTaughtError,
     UnreadableImageError,
 )
 from newfound.common.files import digest_of
@@ -39,7 +38,7 @@ from newfound.recognition.journal import (
     NoSuchExampleError,
 )
 from newfound.recognition.labels import check_label
-from newfound.recognition.recogniser import Recogniser
+from newfound.recognition.recogniser import Recogniser, checked_digests
 from newfound.recognition.sources import Example, stack
 from newfound.recognition.taught import TaughtImages
 from newfound.recognition.undo import undo_file
@@ -197,7 +196,7 @@ class JournalledRecogniser(replay.Replica):
     def _catch_up(self, lean: bool) -> None:
         """Do what the journal says and the snapshot does not know."""
         journal, position = self.journal, self._position_of_snapshot()
-        if position is not None and position >= journal.state()[0]:
+        if position is not None and position >= journal.last_state():
             for entry in journal.entries(position):
                 replay.apply(self, journal, entry)
         elif position is not None or not self.is_taught:
@@ -346,8 +345,7 @@ class JournalledRecogniser(replay.Replica):
             As for `Recogniser.teach_vectors`.
         """
         X, y = self._checked(vectors, labels)
-        marks = [digest_of(row.tobytes()) for row in X] if digests is None else list(digests)
-        self._check_digests(X, marks)
+        marks = checked_digests(X, digests)
         if len(X):
             new = [NewExample(row, at, extractor) for row, at in zip(X, marks, strict=True)]
             with self._edit():
@@ -490,15 +488,10 @@ class JournalledRecogniser(replay.Replica):
             If they cannot have been taught. Then nothing is changed.
         """
         X, y = self._checked(vectors, labels)
-        marks = [digest_of(row.tobytes()) for row in X] if digests is None else list(digests)
-        self._check_digests(X, marks)
+        marks = checked_digests(X, digests)
         if not len(X):
             return
         with self._edit():
-            wanted = Counter(zip(y.tolist(), marks, strict=True))
-            for (label, mark), count in wanted.items():
-                if len(self.taught) and self.taught.count(label, mark) < count:
-                    raise NotTaughtError(f"an image with this digest was not taught as {label}")
 
             def write() -> Entry:
                 rows: list[Change] = []
@@ -1011,7 +1004,3 @@ class JournalledRecogniser(replay.Replica):
     def _rebuild(self) -> None:
         """Become what the journal says."""
         self._take(replay.rebuilt(self.journal, self._nothing()))
-
-    def _check_digests(self, X: NDArray[Any], digests: Sequence[bytes]) -> None:
-        if len(digests) != len(X):
-            raise InputError(f"{len(X)} vectors, but {len(digests)} digests")

@@ -812,7 +812,7 @@ class Recogniser:
         2
         """
         X, y = self._checked(vectors, labels)
-        marks = _checked_digests(X, digests)
+        marks = checked_digests(X, digests)
         for label in set(y.tolist()) if y.dtype.kind == "U" else ():
             check_label(label)
         with self.lock, uninterrupted():
@@ -917,7 +917,7 @@ class Recogniser:
         other = self.blank()
         other._learner = self._learner.apart(X, y, before)  # noqa: SLF001 - of this class
         other.identity = extractor
-        for label, digest in zip(y.tolist(), _checked_digests(X, digests), strict=True):
+        for label, digest in zip(y.tolist(), checked_digests(X, digests), strict=True):
             other.taught.add(label, digest)
         return other
 
@@ -1008,7 +1008,7 @@ class Recogniser:
         ['mug']
         """
         X, y = self._checked(vectors, labels)
-        marks = _checked_digests(X, digests)
+        marks = checked_digests(X, digests)
         if not len(X):
             return
         with self.lock, uninterrupted():
@@ -1339,7 +1339,13 @@ def _raise_problem(problems: list[Problem]) -> None:
         raise kind(f"{name}: {reason}")
 
 
-def _checked_digests(vectors: NDArray[Any], digests: Sequence[bytes] | None) -> list[bytes]:
+def checked_digests(vectors: NDArray[Any], digests: Sequence[bytes] | None) -> list[bytes]:
+    """Return a digest for each vector (m, d): those given, if they can be such, or of the numbers.
+
+    >>> checked_digests(np.zeros((1, 2)), [b"short"])
+    Traceback (most recent call last):
+    newfound.InputError: digests have 16 bytes
+    """
     if digests is None:
         return [digest_of(row.tobytes()) for row in vectors]
     if len(digests) != len(vectors):

@@ -173,9 +173,9 @@ def rebuilt(journal: Journal, blank: Recogniser, until: int | None = None) -> Re
     -------
     Recogniser
     """
-    start, model = journal.state(until)
-    if model is not None:
-        become(blank, model)
+    start = journal.last_state(until)
+    if start:
+        become(blank, journal.state_of(start))
     for entry in journal.entries(start, until):
         apply(blank, journal, entry)
     return blank

@@ -1,11 +1,6 @@
 """`newfound serve`: a model as a service, for robots and programs."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from newfound.cli.options import ExtractorName, Wait
+from newfound.cli.options import ExtractorName, NewModel, Wait
 from newfound.cli.service import (
     Certificate,
     CertificateKey,
@@ -17,13 +12,9 @@ from newfound.cli.service import (
     run,
 )
 
-Model = Annotated[
-    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
-]
-
 
 def serve(
-    model: Model,
+    model: NewModel,
     port: Port = 8000,
     host: Host = "127.0.0.1",
     certificate: Certificate = None,

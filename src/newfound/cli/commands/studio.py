@@ -1,11 +1,10 @@
 """`newfound studio`: teach with a camera, in the browser."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from newfound.cli.options import ExtractorName, Wait
+from newfound.cli.options import ExtractorName, NewModel, Wait
 from newfound.cli.service import (
     Certificate,
     CertificateKey,
@@ -17,16 +16,13 @@ from newfound.cli.service import (
     run,
 )
 
-Model = Annotated[
-    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
-]
 NoBrowser = Annotated[
     bool, typer.Option("--no-browser", help="Print the address and open no browser.")
 ]
 
 
 def studio(
-    model: Model,
+    model: NewModel,
     port: Port = 8000,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,15 @@ from newfound.cli.console import (
 )
 from newfound.cli.inputs import find, tell_problems, use_extractor
 from newfound.cli.models import locked
-from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, Wait
+from newfound.cli.options import (
+    As,
+    ExtractorName,
+    Images,
+    LabelsFrom,
+    NewModel,
+    Quiet,
+    Wait,
+)
 from newfound.common.errors import ClusterError
 from newfound.recognition.locking import Change
 
@@ -31,9 +38,6 @@ if TYPE_CHECKING:
 # Asking takes two matrices of d x d numbers at least; beyond so many bytes few machines hold them.
 MOST_TO_ASK = 16 * 2**30
 
-Model = Annotated[
-    Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
-]
 Again = Annotated[
     bool, typer.Option("--again", help="Teach images again even if they were taught before.")
 ]
@@ -59,7 +63,7 @@ SaveEvery = Annotated[float, typer.Option(min=0, help="Save every so many second
 
 
 def teach(
-    model: Model,
+    model: NewModel,
     images: Images,
     label: As = None,
     labels: LabelsFrom = "first",
