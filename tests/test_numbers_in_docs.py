@@ -9,11 +9,15 @@ from newfound.common.files import DIGEST_BYTES
 from newfound.distributed.tree import MOST, ROOM, fan_in, levels
 from newfound.features import Extractor, Pixels
 from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
+from newfound.recognition.journal import KEEP_THUMBNAILS, KEEP_VECTORS
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
 from newfound.solvers.watch import CHECK_EVERY
+from newfound.studio.limits import MB
+from newfound.studio.limits import Limits as ServiceLimits
 from newfound.sums.gradual import block_rows
 
 DOCS = Path(__file__).parent.parent / "docs"
+LIMITED = ServiceLimits()
 DOUBLE, SINGLE = LIMITS[np.dtype(np.float64)], LIMITS[np.dtype(np.float32)]
 IN_WORDS = {10.0: "ten", 1e6: "a million", 1e7: "ten million", 1e8: "a hundred million"}
 
@@ -55,6 +59,14 @@ def power(number: float) -> str:
             f"{10_000 + sum(map(len, levels(10_000, fan_in(1280, False)))):,} tasks",
         ),
         ("model-file.md", f"the first {DIGEST_BYTES} bytes of the SHA-256 of each image"),
+        ("studio.md", f"the vectors of the newest {KEEP_VECTORS:,} examples"),
+        ("studio.md", f"thumbnails of the newest {KEEP_THUMBNAILS:,} "),
+        (
+            "studio.md",
+            f"Images are limited to {LIMITED.image // MB} MB, messages of a WebSocket to "
+            f"{LIMITED.message // MB} MB, zips to {LIMITED.archive // MB} MB",
+        ),
+        ("studio.md", f"there may be {LIMITED.sockets} WebSockets"),
         ("features.md", f"more than {LARGEST_PIXELS // 1_000_000} million pixels"),
         ("features.md", f"files beyond {LARGEST_FILE // 2**20} MB"),
         ("features.md", f"below {Extractor.smallest} pixels ({Pixels.smallest}, for `Pixels`)"),
