@@ -10,6 +10,8 @@ _NEEDED_FOR = {
     "dask": "clusters and addresses",
     "torch": "arrays of a device",
     "studio": "services",
+    "video": "videos",
+    "robot": "recordings and topics",
 }
 
 

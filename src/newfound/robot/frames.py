@@ -1,0 +1,42 @@
+"""A frame of a video, a recording or a live topic: the picture, its time, and what it shows."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from newfound.recognition.sources import Problem
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class Frame(NamedTuple):
+    """A picture, and when it was taken."""
+
+    image: "Image"  # RGB, cropped if that was asked for
+    time: float  # in seconds: of a video since its beginning, of a recording Unix time
+    name: str  # for people: "clip.mp4 at 1:02.40"
+    digest: bytes  # what it is known by, 16 bytes
+    label: Any = None  # what it shows, if anyone says so
+
+
+class Footage(Protocol):
+    """Pictures in the order of their time: a video, a camera, a topic of a recording."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def total(self) -> int | None:
+        """How many frames it says it has; None: it does not know, or never ends."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether frames come as they are taken: then the newest counts."""
+
+    @property
+    def start(self) -> float:
+        """The time of its first frame."""
+
+    def frames(self) -> Iterator[Frame | Problem]:
+        """Yield frames, and what could not be read as one; it can be called once."""
