@@ -45,9 +45,9 @@ Labels = Annotated[
     str,
     typer.Option(
         metavar="first|path|FILE.csv|/TOPIC",
-        help="Label an image in photos/a/b by its first folder, a, or by its path, a/b. For a video "
-        "or recording, a .csv file of start, end and label, or a topic of std_msgs/String in it, "
-        "says what is shown when.",
+        help="Label an image in photos/a/b by its first folder, a, or by its path, a/b. For a "
+        "video or recording, a .csv file of start, end and label, or a topic of std_msgs/String in "
+        "it, says what is shown when.",
     ),
 ]
 Smooth = Annotated[
