@@ -18,7 +18,6 @@ from newfound.robot.video import LIMITS, frame_of, video_stream
 if TYPE_CHECKING:
     from av import VideoFrame
 
-_ADDRESS = re.compile(r"rtsps?://", re.IGNORECASE)
 _CAMERA = re.compile(r"(?:camera:|/dev/video)(\d{1,3})", re.IGNORECASE)
 _USER = re.compile(r"//[^/@]*@")
 # What RTSP itself speaks, and no more: what a server answers cannot make it open a file.
@@ -27,15 +26,6 @@ PROTOCOLS = "rtsp,rtp,udp,tcp,tls"
 PATIENCE, FIRST_PAUSE, LONGEST_PAUSE = 10.0, 0.5, 30.0
 # Which of FFmpeg's devices cameras are, and what the first is called.
 _DEVICES = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}")}
-
-
-def is_camera(text: str) -> bool:
-    """Tell by its name alone whether something is a camera or an RTSP address.
-
-    >>> [is_camera(text) for text in ("camera:0", "rtsp://10.0.0.7/door", "camera.jpg")]
-    [True, True, False]
-    """
-    return bool(_ADDRESS.match(text) or _CAMERA.fullmatch(text))
 
 
 class Camera:
@@ -109,7 +99,7 @@ class Camera:
                             return
             except FFmpegError:
                 pass  # it is gone, whatever was said
-            if not _ADDRESS.match(self.address):
+            if _CAMERA.fullmatch(self.address):
                 self._newest.put(UnreadableImageError("the camera is gone"))
                 return
             container, pause = self._opened_again(pause)
