@@ -239,6 +239,11 @@ class JournalledRecogniser(replay.Replica):
         return self._editing
 
     @property
+    def keeps_thumbnails(self) -> bool:
+        """Whether pictures of what it is taught are kept."""
+        return self.journal.keep_thumbnails > 0
+
+    @property
     def position(self) -> int:
         """Number of the journal's last entry."""
         return self.journal.last
@@ -378,9 +383,11 @@ class JournalledRecogniser(replay.Replica):
             self._teach(X, y.tolist(), new)
 
     def _picture(self, example: Example) -> bytes | None:
-        """Return a thumbnail of an example, if it is of a file that is still the same."""
-        if not example.of_image or not self.journal.keep_thumbnails:
+        """Return a thumbnail of an example: its own, or of a file that is still the same."""
+        if not example.of_image or not self.keeps_thumbnails:
             return None
+        if example.thumbnail is not None:
+            return example.thumbnail
         from newfound.features.images import read_file
         from newfound.recognition.thumbnails import thumbnail_of
 
