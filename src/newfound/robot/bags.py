@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.extras import imported_from
 from newfound.common.files import open_regular
 from newfound.robot import salvage
@@ -99,7 +99,7 @@ def open_bag(path: Path) -> Iterator[Bag]:
 
     Raises
     ------
-    InputError
+    UnreadableImageError
         If nothing of it can be read.
     """
     _check(path)
@@ -120,15 +120,15 @@ def open_bag(path: Path) -> Iterator[Bag]:
 
 
 def _check(path: Path) -> None:
-    """Raise InputError if there is nothing that can be opened, or what would never end."""
+    """Raise UnreadableImageError if there is no file, or one that would be waited for."""
     if not path.exists():
-        raise InputError(f"{path}: there is no such file")
+        raise UnreadableImageError("there is no such file")
     inside = list(path.iterdir()) if path.is_dir() else [path]
     if strange := [each for each in inside if not (each.is_file() or each.is_dir())]:
-        raise InputError(f"{strange[0]}: neither a file nor a folder")
+        raise UnreadableImageError(f"{strange[0].name} is neither a file nor a folder")
     # rosbags puts the path into an address as it is.
     if any(each.suffix == ".db3" for each in inside) and set("?#%") & set(str(path)):
-        raise InputError(f"{path}: SQLite takes no ?, # or % in a path; move it elsewhere")
+        raise UnreadableImageError("SQLite takes no ?, # or % in a path: move it elsewhere")
 
 
 def _indexed(path: Path, reader: Any) -> Bag:
@@ -153,7 +153,7 @@ def _salvaged(path: Path, error: Exception) -> Bag:
             topics[message.topic] = before._replace(total=before.total + 1)
             start = min(start, message.time)
     if not topics:
-        raise InputError(f"{path}: nothing of it can be read ({_words(error)})") from error
+        raise UnreadableImageError(f"nothing of it can be read ({_words(error)})") from error
 
     def walk(topic: str) -> Iterator[Message]:
         with suppress(Exception):  # what ended the first walk

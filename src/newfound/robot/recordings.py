@@ -51,15 +51,17 @@ class Recording:
 
     Raises
     ------
+    UnreadableImageError
+        On entering, if nothing of it can be read.
     InputError
-        On entering, if nothing of the recording can be read, or it has no such topic.
+        On entering, if it has no such topic, or labels cannot be used.
 
     Examples
     --------
     >>> with Recording("no such file.bag") as recording:
     ...     pass
     Traceback (most recent call last):
-    newfound.InputError: no such file.bag: there is no such file
+    newfound.UnreadableImageError: there is no such file
     """
 
     # bag: open between enter and exit. topic: that of the images, chosen on entering.

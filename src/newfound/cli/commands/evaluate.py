@@ -20,14 +20,15 @@ from newfound.cli.console import (
     print_table,
     quoted,
 )
-from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.footage import MOST_LISTED, choose
+from newfound.cli.footage_options import Centre, Crop, Every, Labels, Smooth, Topic
+from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
 from newfound.cli.options import (
     As,
     ExtractorName,
     Images,
     Json,
-    LabelsFrom,
     Model,
     Quiet,
     UnknownAbove,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from newfound.recognition.evaluation import Evaluation
     from newfound.recognition.recogniser import Recogniser
     from newfound.recognition.sources import Sources
+    from newfound.robot.timeline import FootageEvaluation
 
 # Confusions that are told, and classes that are told to be unknown to the model.
 WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
@@ -72,18 +74,34 @@ Roc = Annotated[
         show_default=False,
     ),
 ]
+TimelineFigure = Annotated[
+    Path | None,
+    typer.Option(
+        "--timeline",
+        metavar="FILE",
+        help="Save a .png, .pdf or .svg figure of what is said of a video or recording, and "
+        "whether it is right, against time.",
+        show_default=False,
+    ),
+]
 
 
 def evaluate(
     model: Model,
     images: Images,
     label: As = None,
-    labels: LabelsFrom = "first",
+    labels: Labels = "first",
     unknown: Unknown = None,
     unknown_above: UnknownAbove = None,
     as_json: Json = False,
     output: Output = None,
     roc: Roc = None,
+    timeline: TimelineFigure = None,
+    every: Every = None,
+    crop: Crop = None,
+    centre: Centre = False,
+    topic: Topic = None,
+    smooth: Smooth = False,
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
@@ -94,6 +112,7 @@ def evaluate(
     newfound evaluate kitchen.newfound photos/ --json
     newfound evaluate kitchen.newfound photos/ --output confusion.png
     newfound evaluate kitchen.newfound photos/ --unknown garage/ --roc roc.png
+    newfound evaluate kitchen.newfound run.mcap --labels labels.csv --timeline timeline.png
 
     Folders are classes, as for teaching. The command prints the accuracy for each class and the
     most frequent confusions. The best guess counts, also for images that predict would call
@@ -101,20 +120,45 @@ def evaluate(
     that were never taught are called by a known name: images in --unknown, and of classes that the
     model does not know. The AUC is how often an unknown thing is found more likely unknown than a
     known one.
+
+    Of videos and recordings, the frames that --as or --labels says a label of are looked at. The
+    accuracy is told for ten parts of their time, too, and with --smooth also that of answers to
+    which the frames before add their evidence.
     """
-    _check_figures(output, roc)
+    chosen = choose(
+        images,
+        crop=crop,
+        centre=centre,
+        every=every,
+        topic=topic,
+        labels=None if labels in FOLDERS else labels,
+        smooth=smooth,
+        timeline=timeline,
+    )
+    _check_figures({"--output": output, "--roc": roc, "--timeline": timeline})
     console = Console(quiet)
     recogniser = open_recogniser(model)
-    found = find(images, label, labels, console)
-    strangers = [find(unknown, None, "first", console, need_labels=False)] if unknown else []
-    if roc is not None:
-        _check_roc(recogniser, found, bool(strangers))
-    use_extractor(recogniser, extractor, found, *strangers)
-    examples, *others = [
-        console.progress(recogniser.examples(each), len(each), "looking")
-        for each in (found, *strangers)
-    ]
-    result = recogniser.evaluate_examples(examples, chain(*others), unknown_above)
+    footage: FootageEvaluation | None = None
+    if chosen is None:
+        found = find(images, label, folder_labels(labels), console)
+        strangers = [find(unknown, None, "first", console, need_labels=False)] if unknown else []
+        if roc is not None:
+            _check_roc(recogniser, found, bool(strangers))
+        use_extractor(recogniser, extractor, found, *strangers)
+        examples, *others = [
+            console.progress(recogniser.examples(each), len(each), "looking")
+            for each in (found, *strangers)
+        ]
+        result = recogniser.evaluate_examples(examples, chain(*others), unknown_above)
+    else:
+        from newfound.cli.timeline import evaluate_footage
+
+        if unknown:
+            raise typer.BadParameter("that is for photos", param_hint="--unknown")
+        if extractor is not None:
+            recogniser.use(extractor)
+        footage = evaluate_footage(recogniser, chosen, label, unknown_above, smooth, console)
+        result = footage.plain
     if not result.n:
         tell_problems(result.unreadable, console)
         console.error("No images there to evaluate on.")
