@@ -1,8 +1,8 @@
 """Evidence over a track: answers to frames in the order of their time, added up and forgotten."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from newfound.common.errors import InputError
@@ -140,21 +140,18 @@ def stretches(answers: Iterable[tuple[Answer, float]]) -> Iterator[Stretch]:
     0.0 0.1 mug 2
     0.2 0.2 cup 1
     """
-    scores, said, frames = Counter[Any](), (False, None), 0
-    start = end = 0.0
-    for answer, time in answers:
-        says = answer.known, answer.label if answer.known else None
-        if frames and says != said:
-            yield _stretch(start, end, scores, said, frames)
-            frames = 0
-        if not frames:
-            scores, said, start = Counter(), says, time
-        scores[answer.label] += answer.score
-        frames, end = frames + 1, time
-    if frames:
-        yield _stretch(start, end, scores, said, frames)
+    for (known, _), frames in groupby(answers, key=lambda each: _says(each[0])):
+        scores: dict[Any, float] = {}
+        times: list[float] = []
+        count = 0
+        for answer, time in frames:
+            scores[answer.label] = scores.get(answer.label, 0.0) + answer.score
+            times = [*times[:1], time]
+            count += 1
+        label = max(scores, key=scores.__getitem__)
+        yield Stretch(times[0], times[-1], label, known, scores[label] / count, count)
 
 
-def _stretch(start: float, end: float, scores: Counter[Any], said: Any, frames: int) -> Stretch:
-    label, total = scores.most_common(1)[0]
-    return Stretch(start, end, label, said[0], total / frames, frames)
+def _says(answer: Answer) -> tuple[bool, Any]:
+    """Return what answers that agree have in common."""
+    return answer.known, answer.label if answer.known else None
