@@ -181,6 +181,11 @@ class Recogniser:
             return self.is_taught and not self._learner.sums_.per_class
 
     @property
+    def keeps_thumbnails(self) -> bool:
+        """Whether pictures of what it is taught are kept."""
+        return False
+
+    @property
     def width(self) -> int | None:
         """How many features its vectors have; None: it was taught nothing."""
         with self.lock:

@@ -40,3 +40,17 @@ class Footage(Protocol):
 
     def frames(self) -> Iterator[Frame | Problem]:
         """Yield frames, and what could not be read as one; it can be called once."""
+
+
+def clock(seconds: float) -> str:
+    """Return a time since the beginning as people write it.
+
+    >>> clock(62.4), clock(3723), clock(-1.5)
+    ('1:02.40', '1:02:03.00', '-0:01.50')
+    """
+    hundredths = round(abs(seconds) * 100)
+    minutes, rest = divmod(hundredths, 6000)
+    hours, minutes = divmod(minutes, 60)
+    sign = "-" if seconds < 0 and hundredths else ""
+    before = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
+    return f"{sign}{before}:{rest / 100:05.2f}"
