@@ -3,6 +3,7 @@
 import logging
 import queue
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from newfound.common.errors import InputError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
+from newfound.recognition.labels import check_label
+from newfound.recognition.recogniser import NO_LABELS
 from newfound.robot.answers import answer_of, stamp_of
 from newfound.robot.commands import Command, parse
 from newfound.robot.keeper import Keeper
 from newfound.robot.live_lesson import LiveLesson
 from newfound.robot.newest import Newest
+from newfound.sums.labels import as_labels, check_same_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -187,8 +191,9 @@ class Listener:
         return {"what": what}
 
     def _teach(self, text: str, command: Command) -> dict[str, Any]:
-        label = self.recogniser.label(command.label)
-        self.recogniser.check_new_label(label)
+        label, classes = self.recogniser.label(command.label), self.recogniser.classes
+        check_label(label)
+        check_same_type(as_labels(classes) if classes else NO_LABELS, as_labels([label]))
         seconds = self._teach_for if command.seconds is None else command.seconds
         with self._lock:
             self._end_lesson()
@@ -278,7 +283,9 @@ class Listener:
         }
         self.answered = said
         _try(lambda said: self.publisher.answer(said, message), said)
-        if lesson is not None and arrival.time >= lesson.began:
+        if lesson is None:
+            self._ask(answer, vector, image, arrival.time, said)
+        elif arrival.time >= lesson.began:
             self._show(lesson, image, vector, digest)
 
     def _look(self, vector: "NDArray[Any]", time: float, position: int) -> "Answer | None":
@@ -297,6 +304,29 @@ class Listener:
                 raise
             return None
         return self._evidence.add(answer, time, recogniser.unknown_above)
+
+    def _ask(
+        self, answer: "Answer | None", vector: Any, image: Any, time: float, said: dict[str, Any]
+    ) -> None:
+        """Ask what is shown, if nobody has been asked and it is unknown for long enough."""
+        if self._asking is None:
+            return
+        made_by = self.recogniser.extractor.identity
+        frames = self._asking.add(answer, vector, image, time, made_by)
+        if not frames:
+            return
+        number = self.recogniser.ask(frames, self._source, said["label"])
+        picture = frames[len(frames) // 2].thumbnail or b""
+        question = {
+            "id": number,
+            "question": "I do not know this; what is it?",
+            "guess": said["label"],
+            "stamp": said["stamp"],
+            "frame_id": said["frame_id"],
+            "frames": len(frames),
+            "thumbnail": b64encode(picture).decode(),  # a JPEG
+        }
+        _try(self.publisher.question, question)
 
     def _show(self, lesson: LiveLesson, image: Any, vector: Any, digest: bytes) -> None:
         """Teach a frame, if its lesson goes on."""
