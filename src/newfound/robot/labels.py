@@ -135,7 +135,7 @@ def texts_as_spans(texts: Sequence[tuple[float, str]]) -> Spans:
 
 
 def read_spans(path: str | Path, start: float = 0.0) -> Spans:
-    """Read what is shown when from a file: lines of start, end and label.
+    r"""Read what is shown when from a file: lines of start, end and label.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def read_spans(path: str | Path, start: float = 0.0) -> Spans:
     --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
-    ...     file.write(b"start,end,label\\n0:10,20,mug\\n30,,cup\\n") and file.flush()
+    ...     file.write(b"start,end,label\n0:10,20,mug\n30,,cup\n") and file.flush()
     ...     spans = read_spans(file.name)
     >>> spans.at(15), spans.at(25), spans.at(3600)
     ('mug', None, 'cup')

@@ -131,7 +131,7 @@ def _decode(store: Any, method: str, data: bytes, type: str) -> Any:
 
 
 def image_message_cdr(data: bytes, type: str | None = None) -> ImageMessage:
-    """Return the image that a message of ROS 2 holds, or raise MessageError.
+    r"""Return the image that a message of ROS 2 holds, or raise MessageError.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def image_message_cdr(data: bytes, type: str | None = None) -> ImageMessage:
 
     Examples
     --------
-    >>> image_message_cdr(b"\\x89PNG\\r\\n\\x1a\\n...").stamp is None
+    >>> image_message_cdr(b"\x89PNG\r\n\x1a\n...").stamp is None
     True
     """
     if type is not None:
