@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
-from newfound.common.errors import UnreadableImageError
+from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.extras import imported_from
 from newfound.recognition.sources import Problem
 from newfound.robot.crops import Crop
@@ -82,7 +82,12 @@ class Camera:
             decoded, came = taken
             begin = came if begin is None else begin
             time = came - begin
-            yield frame_of(decoded, time, f"{self.name} at {clock(time)}", self.crop)
+            name = f"{self.name} at {clock(time)}"
+            try:
+                yield frame_of(decoded, time, name, self.crop)
+            except InputError as error:  # it has no such part, and never will
+                yield Problem(name, str(error))
+                return
 
     def _read(self) -> None:
         """Read frames for as long as anyone may want them."""

@@ -54,7 +54,7 @@ class Video:
     UnreadableImageError
         If it is no video that can be read, on entering.
     InputError
-        If the labels cannot be used, on entering; if the first frame has no such part.
+        If the labels cannot be used, on entering.
     ModuleNotFoundError
         If the extra `video` is not installed.
 
@@ -108,7 +108,7 @@ class Video:
         stream, container = self._stream, self._container
         if stream.frames or not stream.average_rate:
             return stream.frames or None
-        if stream.duration is not None:
+        if stream.duration is not None and stream.time_base is not None:
             return round(stream.duration * stream.time_base * stream.average_rate)
         if container.duration is not None:  # in microseconds
             return round(container.duration / 1_000_000 * stream.average_rate)
@@ -125,9 +125,10 @@ class Video:
             try:
                 frame = frame_of(found, time, name, self.crop)
             except InputError as error:  # it has no such part
-                if not is_any:
-                    raise
-                frame = Problem(name, str(error))
+                yield Problem(name, str(error))
+                if is_any:
+                    continue
+                return  # nor will the others
             if isinstance(frame, Frame):
                 is_any, frame = True, frame._replace(label=self.spans.at(time))
             yield frame
@@ -212,6 +213,6 @@ def picture_of(frame: "VideoFrame") -> Image.Image:
     if any(component.is_alpha for component in frame.format.components):
         image = as_rgb(Image.fromarray(frame.to_ndarray(format="rgba")))
     else:
-        image = frame.to_image()
+        image = frame.to_image()  # type: ignore[no-untyped-call]
     turn = _TURNS.get(frame.rotation % 360)
     return image if turn is None else image.transpose(turn)
