@@ -10,6 +10,7 @@ import typer
 from newfound.cli.answers import Line, answer_line, stretch_line
 from newfound.cli.console import Console, plural, printable
 from newfound.cli.errors import usage_errors
+from newfound.cli.inputs import check_label
 from newfound.common.errors import InputError, UnreadableImageError
 from newfound.robot.crops import CENTRE, Crop
 from newfound.robot.every import Every
@@ -91,6 +92,22 @@ def choose(
     with usage_errors():
         part = CENTRE if centre else None if crop is None else Crop.parse(crop)
         return Chosen(names, part, Every(1) if every is None else Every.parse(every), topic, labels)
+
+
+def check_shown(chosen: Chosen, label: str | None) -> None:
+    """End with wrong usage unless one thing, and a thing that can, says what is shown."""
+    if label is not None and chosen.labels is not None:
+        raise typer.BadParameter("that says what is shown, and so does --as", param_hint="--labels")
+    if label is None and chosen.labels is None:
+        raise typer.BadParameter(
+            printable(chosen.names[0]) + ": say what it shows with --as, or when with --labels"
+        )
+    if chosen.labels == "path":
+        raise typer.BadParameter(
+            "for footage, that is a .csv file or a topic", param_hint="--labels"
+        )
+    if label is not None:
+        check_label(label)
 
 
 class FootageTeacher:

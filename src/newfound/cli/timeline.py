@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from newfound.cli.console import Console, emit, plural, print_table
-from newfound.cli.footage import Chosen
+from newfound.cli.footage import Chosen, check_shown
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -26,8 +26,7 @@ def evaluate_footage(
 
     if chosen.is_live:
         raise typer.BadParameter("a camera has no end: record it first")
-    if label is None and chosen.labels is None:
-        raise typer.BadParameter("say what it shows with --as, or when with --labels FILE.csv")
+    check_shown(chosen, label)
     result = FootageEvaluation(recogniser, unknown_above, smooth)
     for footage in chosen.open_each(result.plain.unreadable):
         frames = console.progress(footage.frames(), footage.total, footage.name)

@@ -15,12 +15,11 @@ from newfound.cli.console import (
     Console,
     doubts,
     plural,
-    printable,
     summary,
 )
-from newfound.cli.footage import MOST_LISTED, Chosen, FootageTeacher, choose
+from newfound.cli.footage import MOST_LISTED, Chosen, FootageTeacher, check_shown, choose
 from newfound.cli.footage_options import AtMost, Centre, Crop, Every, Labels, Topic
-from newfound.cli.inputs import check_label, find, folder_labels, tell_problems, use_extractor
+from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
 from newfound.cli.models import locked
 from newfound.cli.options import As, ExtractorName, Images, NewModel, Quiet, Wait
 from newfound.common.errors import ClusterError
@@ -138,18 +137,7 @@ def _check_footage(chosen: Chosen, label: str | None, cluster: str | None) -> No
     """End with wrong usage if footage cannot be taught so, before any work is done."""
     if cluster is not None:
         raise typer.BadParameter("footage is taught here", param_hint="--cluster")
-    if label is not None and chosen.labels is not None:
-        raise typer.BadParameter("that says what is shown, and so does --as", param_hint="--labels")
-    if label is None and chosen.labels is None:
-        raise typer.BadParameter(
-            printable(chosen.names[0]) + ": say what it shows with --as, or when with --labels"
-        )
-    if chosen.labels == "path":
-        raise typer.BadParameter(
-            "for footage, that is a .csv file or a topic", param_hint="--labels"
-        )
-    if label is not None:
-        check_label(label)
+    check_shown(chosen, label)
 
 
 @contextmanager
