@@ -4,11 +4,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from newfound.common.errors import InputError
-from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame
+
+if TYPE_CHECKING:
+    from newfound.recognition.sources import Problem
 
 # What frames that are left out are counted under.
 BY_EVERY = "by --every"
@@ -50,12 +52,12 @@ class Every(NamedTuple):
         return cls(frames, seconds)
 
     def of(
-        self, frames: Iterable[Frame | Problem], skipped: Counter[str]
-    ) -> Iterator[Frame | Problem]:
+        self, frames: "Iterable[Frame | Problem]", skipped: Counter[str]
+    ) -> "Iterator[Frame | Problem]":
         """Yield the frames to take, and all problems; count the others in `skipped`."""
         number, last = 0, None
         for frame in frames:
-            if isinstance(frame, Problem):
+            if not isinstance(frame, Frame):
                 yield frame
                 continue
             # On a grid of times, so that what is taken does not drift.
