@@ -134,5 +134,3 @@ def test_every_so_many_frames_or_seconds() -> None:
 def test_what_is_no_number_of_frames_or_seconds_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="neither a number of frames"):
         Every.parse(text)
-
-
