@@ -22,7 +22,9 @@ def test_the_centre_is_the_largest_square_in_the_middle() -> None:
     assert CENTRE.of(PICTURE.rotate(90, expand=True)).size == (48, 48)
 
 
-@pytest.mark.parametrize("text", ["", "1,2,3", "1,2,3,4,5", "-1,0,9,9", "0,0,0,9", "0,0,9.5,9", "x"])
+@pytest.mark.parametrize(
+    "text", ["", "1,2,3", "1,2,3,4,5", "-1,0,9,9", "0,0,0,9", "0,0,9.5,9", "x"]
+)
 def test_what_is_no_rectangle_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no part of a frame"):
         Crop.parse(text)
@@ -35,4 +37,5 @@ def test_a_part_must_lie_in_the_frame(text: str) -> None:
 
 
 def test_parts_are_told_apart_by_how_they_are_written() -> None:
-    assert str(Crop.parse("1, 2,3,4")) == "1,2,3,4" and str(CENTRE) == "centre"
+    assert str(Crop.parse("1, 2,3,4")) == "1,2,3,4"
+    assert str(CENTRE) == "centre"
