@@ -37,4 +37,5 @@ def test_a_part_must_lie_in_the_frame(text: str) -> None:
 
 
 def test_parts_are_told_apart_by_how_they_are_written() -> None:
-    assert str(Crop.parse("1, 2,3,4")) == "1,2,3,4" and str(CENTRE) == "centre"
+    assert str(Crop.parse("1, 2,3,4")) == "1,2,3,4"
+    assert str(CENTRE) == "centre"

@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from newfound import InputError, NewfoundError, UnreadableImageError
+from newfound import UnreadableImageError
 from newfound.features import images
 from newfound.recognition.sources import Problem, digest_of_pixels
 from newfound.robot import video as video_module
@@ -58,7 +58,8 @@ def test_every_frame_of_every_format_is_read_in_order(
     frames, problems = read(
         write_clip(tmp_path / name, pictures, codec, pixels, rate=25, format=format)
     )
-    assert not problems and len(frames) == 8
+    assert not problems
+    assert len(frames) == 8
     for frame, picture in zip(frames, pictures, strict=True):
         best = min(range(8), key=lambda n, frame=frame: off(frame, pictures[n]))  # type: ignore[misc]
         assert np.array_equal(pictures[best], picture), frame.name
@@ -68,7 +69,8 @@ def test_every_frame_of_every_format_is_read_in_order(
 
 def test_grey_and_transparent_pictures_become_rgb(tmp_path: Path) -> None:
     (grey, *_), _ = read(write_clip(tmp_path / "grey.mkv", moving(1, 2), "ffv1", "gray"))
-    assert grey.image.mode == "RGB" and np.ptp(np.asarray(grey.image), axis=2).max() == 0
+    assert grey.image.mode == "RGB"
+    assert np.ptp(np.asarray(grey.image), axis=2).max() == 0
     path = tmp_path / "glass.mov"
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream("qtrle", rate=5)
@@ -207,7 +209,7 @@ def test_pictures_that_are_too_large_are_not_decoded(
     monkeypatch.setattr(video_module, "LARGEST_PIXELS", 1000)
     with pytest.raises(UnreadableImageError, match=r"64 x 48 pixels, more than the 1,000"):
         Video(path).__enter__()
-    assert video_module.LIMITS == {"max_pixels": str(images.LARGEST_PIXELS)}
+    assert video_module.LIMITS["max_pixels"] == str(images.LARGEST_PIXELS)
 
 
 def test_damage_in_the_middle_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -217,7 +219,8 @@ def test_damage_in_the_middle_is_told_and_the_rest_is_read(tmp_path: Path) -> No
     data[middle : middle + 600] = b"\xff" * 600
     path.write_bytes(data)
     frames, problems = read(path)
-    assert problems and frames
+    assert problems
+    assert frames
     assert len(frames) + len(problems) == 30
     assert all(name.startswith("clip.mp4 at 0:0") for name, _ in problems)
     assert all("damaged" in reason for _, reason in problems)
@@ -243,7 +246,6 @@ def test_whatever_is_broken_nothing_else_is_raised(tmp_path: Path, name: str) ->
         try:
             frames, problems = read(tmp_path / name)
             outcomes.add(("read", bool(frames), bool(problems)))
-        except NewfoundError as error:
-            assert isinstance(error, InputError)
+        except UnreadableImageError:
             outcomes.add(("refused", False, False))
     assert len(outcomes) > 1

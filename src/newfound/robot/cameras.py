@@ -49,14 +49,14 @@ class Camera:
         If the extra `video` is not installed.
     """
 
-    # _newest: a decoded frame and when it came, or what ends all.
+    # newest: a decoded frame and when it came, or what ends all.
 
     is_live, start, total = True, 0.0, None
 
     def __init__(self, address: str, crop: Crop | None = None) -> None:
         self.address, self.crop = address, crop
         self.name = _USER.sub("//", address)  # with no password in it
-        self._newest: Newest[tuple[VideoFrame, float] | UnreadableImageError] = Newest()
+        self.newest: Newest[tuple[VideoFrame, float] | UnreadableImageError] = Newest()
         self._left = threading.Event()
         self._reader = threading.Thread(target=self._read, name="newfound-camera", daemon=True)
 
@@ -73,8 +73,10 @@ class Camera:
         """Yield the newest frame whenever one is asked for, until the camera is gone."""
         begin = None
         while not self._left.is_set():
-            taken = self._newest.take(1.0)
+            taken = self.newest.take(1.0)
             if taken is None:
+                if not self._reader.is_alive():
+                    return
                 continue
             if isinstance(taken, UnreadableImageError):
                 yield Problem(self.name, str(taken))
@@ -99,13 +101,13 @@ class Camera:
                 with container:
                     for decoded in container.decode(video_stream(container)):
                         pause = FIRST_PAUSE
-                        self._newest.put((decoded, monotonic()))
+                        self.newest.put((decoded, monotonic()))
                         if self._left.is_set():
                             return
             except FFmpegError:
                 pass  # it is gone, whatever was said
             if _CAMERA.fullmatch(self.address):
-                self._newest.put(UnreadableImageError("the camera is gone"))
+                self.newest.put(UnreadableImageError("the camera is gone"))
                 return
             container, pause = self._opened_again(pause)
 

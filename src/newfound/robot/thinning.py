@@ -18,6 +18,8 @@ ALIKE, BLURRED, BEYOND = "hardly different", "blurred", "beyond --at-most"
 # median. On Washington RGB-D, what is left teaches as much as all of it: docs/robots.md. The
 # correlation, because it asks nothing of an extractor's scale or of the light.
 ALIKE_FROM = 0.93
+# A vector that varies by less than this part of its length shows nothing but noise.
+PLAIN = 0.02
 # With so many of those taught last it is compared.
 REMEMBERED = 256
 # A frame is blurred if it has less than this part of the sharpness that is usual among so many
@@ -110,12 +112,12 @@ class Thinning:
 def _standardised(vector: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return a vector less its mean, at unit length: two correlate by 1 - half their distance^2.
 
-    Vectors that do not vary, as of a black picture, become 0, and are all the same.
+    Vectors that hardly vary, as pixels of a black picture, become 0, and are all the same.
     """
     row: NDArray[np.float64] = np.asarray(vector, dtype=np.float64)
     length, row = np.linalg.norm(row), row - row.mean()
     spread = np.linalg.norm(row)
-    return row / spread if spread > 1e-6 * length else np.zeros_like(row)
+    return row / spread if spread > PLAIN * length else np.zeros_like(row)
 
 
 def sharpness(image: "Image") -> float:
