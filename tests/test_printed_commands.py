@@ -10,11 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from newfound.cli import app
 from newfound.recognition.journalled import JournalledRecogniser
 from tests.command_line import Done, newfound
+from tests.robot.bags import compressed, write_bag
+from tests.robot.clips import write_clip
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +109,20 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         done = run(line, world)
         assert done.code == 0, (line, done.err)
+    write_footage(world)
     return world
+
+
+def write_footage(world: Path) -> None:
+    """Write a clip of the mug, and a recording of it and of the cat, with what it shows when."""
+    mugs, cats = (sorted((world / "photos" / name).glob("*.jpg")) for name in ("mug", "cat"))
+    write_clip(world / "clip.mp4", [np.asarray(Image.open(file)) for file in mugs])
+    told = [
+        compressed(n, file.read_bytes(), topic="/camera/image")
+        for n, file in enumerate((*mugs, *cats))
+    ]
+    write_bag(world, "mcap", told)
+    (world / "labels.csv").write_text(f"start,end,label\n0,{len(mugs)},mug\n{len(mugs)},,cat\n")
 
 
 @pytest.fixture
