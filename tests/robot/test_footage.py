@@ -81,6 +81,21 @@ def test_live_frames_are_looked_at_one_at_a_time() -> None:
     assert asked == [0]
 
 
+def test_large_frames_are_looked_at_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted() -> Iterable[Frame | Problem]:
+        for number, frame in enumerate(frames_of([(n, "mug") for n in range(12)])):
+            asked.append(number)
+            yield frame
+
+    monkeypatch.setattr("newfound.robot.looking.ROOM", 10 * 64 * 48 * 3)
+    looked = look(counted(), Pixels(size=4), [])
+    next(looked)
+    assert len(asked) <= 11
+    assert len(list(looked)) == 95
+
+
 def test_each_label_is_thinned_by_itself() -> None:
     lesson = Lesson(Recogniser(extractor="pixels:size=8"))
     teaching = FootageLesson(lesson, at_most=5)
