@@ -114,15 +114,13 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def write_footage(world: Path) -> None:
-    """Write a clip of the mug, and a recording of it and of the cat, with what it shows when."""
-    mugs, cats = (sorted((world / "photos" / name).glob("*.jpg")) for name in ("mug", "cat"))
-    write_clip(world / "clip.mp4", [np.asarray(Image.open(file)) for file in mugs])
-    told = [
-        compressed(n, file.read_bytes(), topic="/camera/image")
-        for n, file in enumerate((*mugs, *cats))
-    ]
-    write_bag(world, "mcap", told)
-    (world / "labels.csv").write_text(f"start,end,label\n0,{len(mugs)},mug\n{len(mugs)},,cat\n")
+    """Write a video of a mug, and a recording of a mug and then a cat that labels.csv tells of."""
+    photos = [sorted((world / "photos" / label).glob("*.jpg"))[:6] for label in ("mug", "cat")]
+    pictures = [np.asarray(Image.open(path).resize((320, 240))) for path in photos[0]]
+    write_clip(world / "clip.mp4", pictures, "mpeg4", "yuv420p", rate=2)
+    told = [compressed(n, path.read_bytes()) for n, path in enumerate(itertools.chain(*photos))]
+    shutil.move(write_bag(world / "bag", "mcap", told), world / "run.mcap")
+    (world / "labels.csv").write_text("start,end,label\n0,6,mug\n6,,cat\n")
 
 
 @pytest.fixture

@@ -12,14 +12,13 @@ from newfound.cli.console import Console, plural, printable
 from newfound.cli.errors import usage_errors
 from newfound.cli.inputs import check_label
 from newfound.common.errors import InputError, UnreadableImageError
-from newfound.robot.crops import CENTRE, Crop
-from newfound.robot.every import Every
-from newfound.robot.footage import is_camera, is_footage, open_footage
 
 if TYPE_CHECKING:
     from newfound.recognition.lesson import Lesson
     from newfound.recognition.recogniser import Answer, Recogniser
     from newfound.recognition.sources import Problem
+    from newfound.robot.crops import Crop
+    from newfound.robot.every import Every
     from newfound.robot.frames import Footage, Frame
 
 # Of frames that could not be used, so many are listed.
@@ -30,19 +29,22 @@ class Chosen(NamedTuple):
     """Footage that is named on the command line, and how it is to be read."""
 
     names: list[str]
-    crop: Crop | None = None
-    every: Every = Every(1)
-    topic: str | None = None
-    labels: str | None = None  # what says when what is shown
+    crop: "Crop | None"
+    every: "Every"
+    topic: str | None
+    labels: str | None  # what says when what is shown
 
     @property
     def is_live(self) -> bool:
         """Whether any of it is."""
+        from newfound.robot.footage import is_camera
+
         return any(map(is_camera, self.names))
 
     def open_each(self, problems: "list[Problem]") -> "Iterator[Footage]":
         """Yield one after the other, open; put those that cannot be read in `problems`."""
         from newfound.recognition.sources import Problem
+        from newfound.robot.footage import open_footage
 
         for name in self.names:
             with ExitStack() as stack:
@@ -74,6 +76,10 @@ def choose(
     `labels` is what was given, unless it is about folders; `others` are further options that are
     about footage alone.
     """
+    from newfound.robot.crops import CENTRE, Crop
+    from newfound.robot.every import Every
+    from newfound.robot.footage import is_footage
+
     names = [name for name in inputs if is_footage(name)]
     if not names:
         given = {"crop": crop, "centre": centre, "every": every, "topic": topic, **others}
@@ -168,7 +174,7 @@ def answer_lines(
 def _answers(
     recogniser: "Recogniser",
     footage: "Footage",
-    every: Every,
+    every: "Every",
     problems: "list[Problem]",
     top: int,
     bound: float,

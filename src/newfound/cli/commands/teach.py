@@ -82,7 +82,7 @@ def teach(
     newfound teach kitchen.newfound vectors.npz
     newfound teach house.newfound photos/ --cluster local
     newfound teach kitchen.newfound clip.mp4 --as mug
-    newfound teach kitchen.newfound run.mcap --topic /camera/image --labels labels.csv
+    newfound teach kitchen.newfound run.mcap --labels labels.csv
 
     A folder of images is a class of its name. A folder of such folders holds several classes. The
     option --as labels everything that is given. An existing model learns more. A new one is made
