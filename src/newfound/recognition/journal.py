@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from newfound.common.errors import InputError, NewfoundError
 from newfound.features.identity import Identity
 from newfound.recognition.actions import Actions
+from newfound.recognition.inbox import OPEN, Inbox
 
 # Which file this is, and how it is laid out: what `file` and `sqlite3` show of it.
 APPLICATION, VERSION = 0x6E66_6A72, 1
@@ -157,7 +158,7 @@ class Journal:
     # last: number of the last entry. floor: entries up to this one cannot be undone.
     # found: the digest of the model's file that was last taken in, and the entry that took it.
     # keep_vectors, keep_thumbnails: of how many examples these are kept.
-    # actions: what can be undone and redone.
+    # actions: what can be undone and redone. inbox: what nobody has named yet.
     # _writer: the connection that writes, held by one thread at a time, `_written_by`. _reader:
     #     another, so that who looks at thumbnails does not wait for a lesson.
 
@@ -173,6 +174,7 @@ class Journal:
         self.last: int = 0
         self._reading = threading.Lock()
         self._written_by: int | None = None
+        self.inbox = Inbox(self._read)
         with self._in_words():
             self._writer = self._connect()
             try:
@@ -241,6 +243,7 @@ class Journal:
             raise JournalError(f"{self.path}: not a journal of newfound")
         elif found[1] > VERSION:
             raise JournalError(f"{self.path}: a journal of a later version: upgrade newfound")
+        self.inbox.prepare(one, temporary=self.read_only)
         self._recount()
 
     def _recount(self) -> None:
@@ -311,6 +314,7 @@ class Journal:
         )
         entry = Entry(int(found.lastrowid or 0), kind, action, detail)
         self.relabel(entry.rows)
+        self.inbox.note(entry.id, kind, detail)
         self.last = entry.id
         self.actions.note(entry.id, kind, action, detail)
         return entry
@@ -523,30 +527,33 @@ class Journal:
         """How many examples are deleted, and not gone yet."""
         with self._read() as one:
             found = one("SELECT count(*) FROM examples WHERE label IS NULL").fetchone()
-        return int(found[0])
+        return int(found[0]) - self.inbox.frames
 
     @property
     def is_full(self) -> bool:
         """Whether there are so many vectors that it is time to let the oldest go."""
         with self._read() as one:
             found = one("SELECT count(*) FROM examples WHERE vector IS NOT NULL").fetchone()
-        return int(found[0]) > self.keep_vectors + max(10, self.keep_vectors // 10)
+        most = self.keep_vectors + self.inbox.frames
+        return int(found[0]) > most + max(10, self.keep_vectors // 10)
 
     def forget_past(self, model: bytes) -> None:
         """Begin anew with a whole model, and let go of all that only the past needs; in `write`.
 
         What was deleted is gone, pictures too; so are vectors beyond their number; nothing that
-        came before can be undone. Call `shrink` afterwards.
+        came before can be undone. Open questions stay. Call `shrink` afterwards.
         """
         one = self._writer.execute
         one("DELETE FROM states")
         one("INSERT INTO states VALUES (?, ?)", (self.last, model))
-        one("DELETE FROM examples WHERE label IS NULL")
+        one(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")
         one(
-            "UPDATE examples SET vector = NULL WHERE vector IS NOT NULL AND id NOT IN (SELECT id"
-            " FROM examples WHERE vector IS NOT NULL ORDER BY id DESC LIMIT ?)",
+            "UPDATE examples SET vector = NULL WHERE label IS NOT NULL AND id NOT IN (SELECT id"
+            " FROM examples WHERE vector IS NOT NULL AND label IS NOT NULL"
+            " ORDER BY id DESC LIMIT ?)",
             (self.keep_vectors,),
         )
+        self.inbox.forget_past()
         one("DELETE FROM entries WHERE id <= ? AND key IS NULL", (self.last - 1,))
         one("DELETE FROM entries WHERE id <= ?", (self.last - KEYS_KEPT,))
         one(

@@ -28,6 +28,7 @@ from newfound.recognition import replay
 from newfound.recognition.actions import describe
 from newfound.recognition.beside import journal_file
 from newfound.recognition.extractors import DEFAULT
+from newfound.recognition.inbox import MOST_FRAMES, Question
 from newfound.recognition.journal import (
     Change,
     Entry,
@@ -238,6 +239,11 @@ class JournalledRecogniser(replay.Replica):
         return self._editing
 
     @property
+    def keeps_thumbnails(self) -> bool:
+        """Whether pictures of what it is taught are kept."""
+        return self.journal.keep_thumbnails > 0
+
+    @property
     def position(self) -> int:
         """Number of the journal's last entry."""
         return self.journal.last
@@ -377,9 +383,11 @@ class JournalledRecogniser(replay.Replica):
             self._teach(X, y.tolist(), new)
 
     def _picture(self, example: Example) -> bytes | None:
-        """Return a thumbnail of an example, if it is of a file that is still the same."""
-        if not example.of_image or not self.journal.keep_thumbnails:
+        """Return a thumbnail of an example: its own, or of a file that is still the same."""
+        if not example.of_image or not self.keeps_thumbnails:
             return None
+        if example.thumbnail is not None:
+            return example.thumbnail
         from newfound.features.images import read_file
         from newfound.recognition.thumbnails import thumbnail_of
 
@@ -510,6 +518,130 @@ class JournalledRecogniser(replay.Replica):
                 return self.journal.append("change", {"rows": rows}, self.action)
 
             self._write(write)
+
+    # Questions: examples that nobody has given a label yet.
+
+    def ask(self, frames: Sequence[NewExample], source: str = "", guess: str | None = None) -> int:
+        """Write down that something is not known, to be named later. Nothing is learned by it.
+
+        Where 200 questions are open, the oldest is dismissed.
+
+        Parameters
+        ----------
+        frames : sequence of NewExample
+            Up to eight views of it.
+        source : str, optional
+            Where it came from, in words.
+        guess : str, optional
+            The nearest of what is known.
+
+        Returns
+        -------
+        int
+            The question's id.
+
+        Raises
+        ------
+        InputError
+            If there are no frames, or too many, or they cannot be of this model.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kitchen = JournalledRecogniser(Path(folder) / "kitchen.newfound", extractor=None)
+        ...     question = kitchen.ask([NewExample(np.ones(2), b"0" * 16, None)], "camera")
+        ...     kitchen.questions()[0].frames, kitchen.counts
+        ...     kitchen.name(question, "mug").what
+        ...     kitchen.questions(), kitchen.counts
+        ...     kitchen.close()
+        ([1], {})
+        'taught mug'
+        ([], {'mug': 1})
+        """
+        if not 1 <= len(frames) <= MOST_FRAMES:
+            raise InputError(f"a question has 1 to {MOST_FRAMES} frames, got {len(frames)}")
+        X, _ = self._checked([frame.vector for frame in frames], [""] * len(frames))
+        checked_digests(X, [frame.digest for frame in frames])
+        with self._edit(), self.journal.write():
+            return self.journal.inbox.add(self.journal.add(frames), source, guess)
+
+    def questions(self, before: int | None = None, limit: int = 50) -> list[Question]:
+        """Return what nobody has named yet, newest first.
+
+        Parameters
+        ----------
+        before : int, optional
+            Only those with smaller ids.
+        limit : int, default=50
+            No more than these.
+
+        Returns
+        -------
+        list of Question
+        """
+        return self.journal.inbox.open(before, limit)
+
+    @_once
+    def name(
+        self, question: int, label: Any, *, key: str | None = None, action: str | None = None
+    ) -> Edit:
+        """Say what a question shows: its frames are learned. Undone, the question is open again.
+
+        Parameters
+        ----------
+        question : int
+            As `questions` lists them.
+        label : str, bool or int
+        key, action : str, optional
+            As for `teach_one`.
+
+        Returns
+        -------
+        Edit
+            Without examples if all its images were taught under that label before.
+
+        Raises
+        ------
+        NoSuchQuestionError
+            If there is none such, or it was answered.
+        WrongExtractorError, InputError
+            As for `teach_vectors`.
+        """
+        check_label(label)
+        label = as_labels([self.label(label)]).tolist()[0]
+        frames = self.journal.inbox.find(question).frames
+        found = zip(frames, self.journal.vectors(frames), strict=True)
+        new = [(number, row) for number, row in found if not self.taught.count(label, row.digest)]
+        if not new:
+            self._dismiss(question)
+            return Edit(self.position, False, f"{label} was taught this already", [])
+        self._checked([row.vector for _, row in new], [label] * len(new))
+        rows = [[number, None, label] for number, _ in new]
+        detail = {"rows": rows, "question": question}
+        return self._write(
+            lambda: self.journal.append("change", detail, action or self.action, key)
+        )
+
+    def dismiss(self, question: int) -> None:
+        """Let go of a question without an answer, and of its frames; this cannot be undone.
+
+        Parameters
+        ----------
+        question : int
+
+        Raises
+        ------
+        NoSuchQuestionError
+            As for `name`.
+        """
+        with self._edit():
+            self.journal.inbox.find(question)
+            self._dismiss(question)
+
+    def _dismiss(self, question: int) -> None:
+        with self.journal.write():
+            self.journal.inbox.dismiss(question)
 
     @_once
     def delete_class(self, label: Any, *, key: str | None = None) -> Edit:

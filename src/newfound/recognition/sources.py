@@ -30,6 +30,8 @@ from newfound.recognition.labels import check_label
 from newfound.sums.rows import LARGEST_SQUARE
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from newfound.features.extractor import Extractor
     from newfound.features.images import Source
 
@@ -95,6 +97,7 @@ class Example(NamedTuple):
     nth: int = 1  # of equal vectors in one file that no image is known of: which of them
     of_image: bool = True  # whether the digest is an image's; otherwise it is of the numbers
     extractor: Identity | None = None  # what made the vector, where that is known
+    thumbnail: bytes | None = None  # a small JPEG, of what is in no file
 
 
 class Sources(NamedTuple):
@@ -319,8 +322,17 @@ def _from_memory(found: Sources, image: "Source", name: str, label: Any) -> None
     except UnreadableImageError as error:
         found.problems.append(Problem(name, str(error)))
         return
-    digest = digest_of(f"RGB {image.size} ".encode() + image.tobytes())
-    found.images.append(ImageInMemory(name, label, image, digest))
+    found.images.append(ImageInMemory(name, label, image, digest_of_pixels(image)))
+
+
+def digest_of_pixels(image: "Image") -> bytes:
+    """Return what an image in RGB is known by that is in no file.
+
+    >>> from PIL import Image
+    >>> digest_of_pixels(Image.new("RGB", (2, 1))) == digest_of_pixels(Image.new("RGB", (1, 2)))
+    False
+    """
+    return digest_of(f"RGB {image.size} ".encode() + image.tobytes())
 
 
 def read(

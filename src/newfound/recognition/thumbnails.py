@@ -18,15 +18,14 @@ _MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)
 _PICTURE = {0xC0, 0xC1, 0xC2, 0xC4, 0xDB, 0xDD, 0xE0, _SCAN}
 
 
-def thumbnail_of(image: bytes) -> bytes | None:
+def thumbnail_of(image: bytes | Image.Image) -> bytes | None:
     """Return an image as a JPEG of at most 256 x 256 pixels; None: it cannot be read.
 
     A small JPEG with nothing in it but the picture stays as it is, to the byte.
 
     Parameters
     ----------
-    image : bytes
-        Of an image file.
+    image : bytes of an image file, or PIL image
 
     Returns
     -------
@@ -45,7 +44,7 @@ def thumbnail_of(image: bytes) -> bytes | None:
         picture = as_rgb(image, enough=LARGEST_SIDE)
     except UnreadableImageError:
         return None
-    if _is_plain(image) and max(picture.size) <= LARGEST_SIDE:
+    if isinstance(image, bytes) and _is_plain(image) and max(picture.size) <= LARGEST_SIDE:
         return image
     picture.thumbnail((LARGEST_SIDE, LARGEST_SIDE), Image.Resampling.BICUBIC)
     picture.info.clear()  # comments and the like would be written again

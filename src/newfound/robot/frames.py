@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from newfound.recognition.sources import Problem
-
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from newfound.recognition.sources import Problem
 
 
 class Frame(NamedTuple):
@@ -36,7 +36,21 @@ class Footage(Protocol):
 
     @property
     def start(self) -> float:
-        """The time of its first frame."""
+        """The time at which it begins: names of frames count from there."""
 
-    def frames(self) -> Iterator[Frame | Problem]:
+    def frames(self) -> "Iterator[Frame | Problem]":
         """Yield frames, and what could not be read as one; it can be called once."""
+
+
+def clock(seconds: float) -> str:
+    """Return a time since the beginning as people write it.
+
+    >>> clock(62.4), clock(3723), clock(-1.5)
+    ('1:02.40', '1:02:03.00', '-0:01.50')
+    """
+    hundredths = round(abs(seconds) * 100)
+    minutes, rest = divmod(hundredths, 6000)
+    hours, minutes = divmod(minutes, 60)
+    sign = "-" if seconds < 0 and hundredths else ""
+    before = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
+    return f"{sign}{before}:{rest / 100:05.2f}"

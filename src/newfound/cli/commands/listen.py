@@ -1,0 +1,114 @@
+"""`newfound listen`: a model that looks at a robot's camera, and does what the robot says."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newfound.cli.footage_options import Centre, Crop
+from newfound.cli.listening import Wishes, run
+from newfound.cli.options import ExtractorName, Json, NewModel, Quiet, Wait
+from newfound.cli.service import KeepThumbnails, KeepVectors
+
+Zenoh = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOPIC",
+        help="Topic of images on Zenoh, as camera/image/compressed.",
+        show_default=False,
+    ),
+]
+Ros1 = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOPIC", help="Topic of images in ROS 1, as /camera/image_raw.", show_default=False
+    ),
+]
+Connect = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Zenoh: connect to this router or peer and to no other, as tcp/192.168.1.7:7447. "
+        "By default whoever multicast finds.",
+        show_default=False,
+    ),
+]
+Listen = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Zenoh: let others connect to this address, as tcp/127.0.0.1:7447.",
+        show_default=False,
+    ),
+]
+ZenohConfig = Annotated[
+    Path | None,
+    typer.Option(
+        help="Zenoh: a configuration file of its own (JSON5).",
+        exists=True,
+        dir_okay=False,
+        show_default=False,
+    ),
+]
+Domain = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=232,
+        help="Zenoh: the ROS domain, if nodes speak through rmw_zenoh. By default topics are "
+        "called as zenoh-bridge-ros2dds calls them.",
+        show_default=False,
+    ),
+]
+Prefix = Annotated[str, typer.Option(metavar="NAME", help="What names of its own begin with.")]
+TeachFor = Annotated[float, typer.Option(min=0.1, help="Seconds that teach LABEL takes.")]
+HalfLife = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=60,
+        help="Seconds after which a frame counts half in the answer; 0 answers each by itself.",
+    ),
+]
+Ask = Annotated[
+    bool,
+    typer.Option(
+        "--ask",
+        help="Announce what is unknown for a second, once, and keep it to be named: newfound inbox "
+        "shows it.",
+    ),
+]
+
+
+def listen(
+    model: NewModel,
+    zenoh: Zenoh = None,
+    ros1: Ros1 = None,
+    connect: Connect = None,
+    listen: Listen = None,
+    zenoh_config: ZenohConfig = None,
+    domain: Domain = None,
+    prefix: Prefix = "newfound",
+    teach_for: TeachFor = 3.0,
+    half_life: HalfLife = 0.5,
+    ask: Ask = False,
+    crop: Crop = None,
+    centre: Centre = False,
+    extractor: ExtractorName = None,
+    keep_vectors: KeepVectors = None,
+    keep_thumbnails: KeepThumbnails = None,
+    wait: Wait = 0.0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Answer what a robot's camera sees, live, and learn when it says so.
+
+    \b
+    newfound listen kitchen.newfound --zenoh camera/image/compressed
+    newfound listen kitchen.newfound --ros1 /camera/image_raw
+
+    Answers are published below newfound/. Commands on newfound/command: teach LABEL, stop, forget
+    LABEL, rename OLD -> NEW, undo, redo, save, name NUMBER LABEL, dismiss NUMBER, state. The newest
+    frame counts. Every lesson is written down at once: nothing is lost, whatever happens. SIGTERM
+    or Ctrl-C ends it.
+    """

@@ -1,0 +1,263 @@
+"""What `newfound listen` does: a model, topics, and a listener between them, until a signal comes.
+"""
+
+import json
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import typer
+
+from newfound.cli.console import (
+    DONE,
+    INTERRUPTED,
+    Console,
+    doubts,
+    emit,
+    is_terminal,
+    printable,
+    summary,
+)
+from newfound.cli.models import locked
+from newfound.recognition.locking import name_in_errors
+
+if TYPE_CHECKING:
+    from newfound.recognition.journalled import JournalledRecogniser
+    from newfound.robot.crops import Crop
+    from newfound.robot.listening import Listener
+    from newfound.robot.messages import ImageMessage
+    from newfound.robot.zenoh_topics import Network
+
+# Seconds between two looks at how things are.
+PAUSE = 1.0
+
+
+class Wishes(NamedTuple):
+    """What a user wants of a listener."""
+
+    model: Path
+    topic: str
+    network: "Network | None"  # None: ROS 1
+    domain: int | None
+    prefix: str
+    teach_for: float
+    half_life: float
+    ask: bool
+    crop: "Crop | None"
+    extractor: str | None
+    keep_vectors: int | None
+    keep_thumbnails: int | None
+    wait: float
+    json: bool
+    quiet: bool
+
+
+class Topics(Protocol):
+    """What `ZenohTopics` and `Ros1Topics` are."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether anybody is there."""
+
+    def listen(self, listener: "Listener", topic: str) -> None:
+        """Give images of a topic, and commands, to a listener from now on."""
+
+    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
+        """Say what an image shows."""
+
+    def reply(self, reply: Mapping[str, Any]) -> None:
+        """Say what became of a command."""
+
+    def question(self, question: Mapping[str, Any]) -> None:
+        """Ask what something is."""
+
+    def close(self) -> None:
+        """End."""
+
+
+class Told:
+    """Topics, and beside them stdout and the terminal."""
+
+    def __init__(self, topics: Topics, wishes: Wishes, console: Console) -> None:
+        self._topics, self._wishes, self._console = topics, wishes, console
+
+    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
+        """Say what an image shows."""
+        self._topics.answer(answer, message)
+        if self._wishes.json:
+            emit(json.dumps(answer))
+
+    def reply(self, reply: Mapping[str, Any]) -> None:
+        """Say what became of a command."""
+        self._topics.reply(reply)
+        said = reply["what"] if reply["ok"] else f"error: {reply['error']}"
+        self._console.info(f"{reply['command']}: {said}")
+
+    def question(self, question: Mapping[str, Any]) -> None:
+        """Ask what something is."""
+        self._topics.question(question)
+        number, guess = question["id"], question["guess"]
+        near = "" if guess is None else f" (nearest: {guess})"
+        how = f"newfound inbox {self._wishes.model} shows it; name {number} LABEL tells"
+        self._console.info(f"I do not know this{near}; what is it? Question {number}: {how}.")
+
+
+def run(wishes: Wishes) -> None:
+    """Listen until a signal comes, and exit."""
+    console = Console(wishes.quiet)
+    with locked(wishes.model, wishes.wait, console), _signals() as ended:
+        _log_to_stderr()
+        with name_in_errors(wishes.model):
+            recogniser = _opened(wishes)
+        try:
+            recogniser.extractor  # noqa: B018 - is loaded now, and whatever is wrong is said
+            topics = _topics(wishes, console, ended)
+            if topics is not None:
+                try:
+                    _listen(recogniser, topics, wishes, console, ended)
+                finally:
+                    topics.close()
+        finally:
+            recogniser.close()
+    raise typer.Exit(INTERRUPTED if ended.number == signal.SIGINT else DONE)
+
+
+def _opened(wishes: Wishes) -> "JournalledRecogniser":
+    from newfound.recognition.extractors import DEFAULT
+    from newfound.recognition.journalled import JournalledRecogniser
+
+    return JournalledRecogniser(
+        wishes.model,
+        DEFAULT if wishes.extractor is None else wishes.extractor,
+        keep_vectors=wishes.keep_vectors,
+        keep_thumbnails=wishes.keep_thumbnails,
+    )
+
+
+def _topics(wishes: Wishes, console: Console, ended: "_Ended") -> Topics | None:
+    """Return topics, once they can be had; None: the end came before."""
+    if wishes.network is not None:
+        from newfound.robot.zenoh_topics import ZenohTopics
+
+        return ZenohTopics(wishes.network, wishes.prefix, wishes.domain)
+    from newfound.robot.ros1_topics import Ros1Topics, is_master_there
+
+    if not is_master_there():
+        console.info("There is no master of ROS yet (roscore); waiting for it.")
+        while not is_master_there():
+            if ended.wait(PAUSE):
+                return None
+    return Ros1Topics(wishes.prefix)
+
+
+def _listen(
+    recogniser: "JournalledRecogniser",
+    topics: Topics,
+    wishes: Wishes,
+    console: Console,
+    ended: "_Ended",
+) -> None:
+    from newfound.robot.asking import Asking
+    from newfound.robot.listening import Listener
+
+    listener = Listener(
+        recogniser,
+        Told(topics, wishes, console),
+        half_life=wishes.half_life,
+        asking=Asking.of(recogniser, source=wishes.topic) if wishes.ask else None,
+        teach_for=wishes.teach_for,
+        crop=wishes.crop,
+        source=wishes.topic,
+    )
+    try:
+        topics.listen(listener, wishes.topic)
+        knows = f"knows {summary(recogniser)}" if recogniser.is_taught else "is new"
+        console.info(
+            f"Listening to {wishes.topic}, and to commands on {wishes.prefix}/command. "
+            f"{wishes.model.name} {knows}. Ctrl-C ends it, and nothing is lost. "
+            f"{doubts(recogniser)}".rstrip()
+        )
+        _watch(listener, topics, console, ended)
+    finally:
+        listener.close()
+
+
+def _watch(listener: "Listener", topics: Topics, console: Console, ended: "_Ended") -> None:
+    """Say what changes, and on a terminal how things are, until the end."""
+    was_connected: bool | None = None
+    problem, before = "", (0, monotonic())
+    with _status(console) as show:
+        while not ended.wait(PAUSE):
+            if (is_connected := topics.is_connected) != was_connected:
+                if not is_connected:
+                    console.info("Nobody is there; waiting, and trying again.")
+                elif was_connected is not None:
+                    console.info("Connected.")
+                was_connected = is_connected
+            if listener.problem != problem:
+                problem = listener.problem
+                console.error(f"A message could not be used: {problem}")
+            now = listener.frames.came, monotonic()
+            show(_words(listener, (now[0] - before[0]) / (now[1] - before[1])))
+            before = now
+
+
+def _words(listener: "Listener", rate: float) -> str:
+    answer = listener.answered
+    if answer is None:
+        return "no frame yet"
+    label = f"unknown ({answer['label']}?)" if not answer["known"] else answer["label"]
+    return f"{label} {answer['score']:.2f}   {rate:.1f} frames/s   {answer['dropped']} dropped"
+
+
+@contextmanager
+def _status(console: Console) -> Iterator[Any]:
+    """Give what shows a line that is written over; where nobody looks, it is not shown."""
+    if console.quiet or not is_terminal(sys.stderr):
+        yield lambda text: None
+        return
+    from rich.text import Text
+
+    with console.terminal.status("") as status:
+        yield lambda text: status.update(Text(printable(text)))
+
+
+class _Ended(threading.Event):
+    """The end, and the signal that brought it."""
+
+    number = 0
+
+
+@contextmanager
+def _signals() -> Iterator[_Ended]:
+    """Take signals for the end; the second Ctrl-C is one as everywhere."""
+    ended = _Ended()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        ended.number = ended.number or number
+        ended.set()
+        signal.signal(signal.SIGINT, before[signal.SIGINT])
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield ended
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _log_to_stderr() -> None:
+    """Let what goes wrong be seen where the listener runs."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger("newfound.robot")
+    log.addHandler(handler)
+    log.propagate = False

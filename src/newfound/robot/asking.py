@@ -1,0 +1,178 @@
+"""When to say "I do not know this; what is it?": of a thing that stays unknown, once."""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound.common.errors import InputError
+from newfound.recognition.inbox import MOST_FRAMES, MOST_QUESTIONS
+from newfound.recognition.journal import NewExample
+from newfound.recognition.sources import digest_of_pixels
+from newfound.recognition.thumbnails import thumbnail_of
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from newfound.features.identity import Identity
+    from newfound.recognition.journalled import JournalledRecogniser
+    from newfound.recognition.recogniser import Answer
+
+# A stretch of unknown frames ends in a pause of so many times the seconds after which to ask.
+PAUSE = 3.0
+# A view is of a thing that was asked about if it is no further from one of the question's frames
+# than twice what any two of these are apart: so a camera that stands still and sees noise asks
+# about the next thing in the same scene, and one that moves does not ask again at each turn. It is
+# never one beyond FAR, at which vectors have a cosine of 0.7. On turntables of Washington RGB-D (a
+# question of the first second), that takes 98 % of the views of the same turn, 96 % of those of
+# another height, and 2 % of those of other objects for the same. One frame alone does not say how
+# far views are apart: then FAR counts. NEAR: what rounding makes of equal ones.
+TWICE, NEAR, FAR = 2.0, 0.01, math.sqrt(2 - 2 * 0.7)
+
+
+class View(NamedTuple):
+    """A frame of which nobody knows what it shows."""
+
+    vector: NDArray[np.floating]  # shape (d,)
+    image: "Image"
+    extractor: "Identity | None"
+
+
+class Asking:
+    """Watches the answers to a track, and says what to ask about.
+
+    Something is asked about if it was unknown for a while, without a known answer between, unless
+    it looks like something that was asked about before. So it is asked about once, however long it
+    stays and however often it comes back, also if nobody names it. A model that was taught nothing
+    knows nothing, and asks. One that cannot tell yet what is unknown calls everything known, and
+    does not ask.
+
+    It holds at most eight frames of what is seen now, and vectors of the last 200 questions.
+
+    Parameters
+    ----------
+    after : float, default=1.0
+        Seconds that something must be unknown.
+    source : str, optional
+        Where the frames come from, in words.
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> asking, grey = Asking(after=1.0), Image.new("RGB", (8, 8), "grey")
+    >>> [len(asking.add(None, [0.0, 1.0], grey, time)) for time in (0.0, 0.5, 1.0, 1.5)]
+    [0, 0, 1, 0]
+    """
+
+    # _views: of the stretch that is unknown now, evenly spread over it; every `_step`th is kept.
+    # _start, _last: times of its first and its last frame. _seen: how many frames it has.
+    # _asked: unit vectors of each question, and how near a view must be to be of the same thing.
+
+    def __init__(self, after: float = 1.0, source: str = "") -> None:
+        if not (math.isfinite(after) and after >= 0):
+            raise InputError(f"to ask after a number of seconds from 0, got {after!r}")
+        self.after, self.source = float(after), source
+        self._asked: deque[tuple[NDArray[np.float32], float]] = deque(maxlen=MOST_QUESTIONS)
+        self._begin(-math.inf)
+
+    def _begin(self, time: float) -> None:
+        self._start = self._last = time
+        self._views: list[View] = []
+        self._seen, self._step = 0, 1
+
+    @classmethod
+    def of(
+        cls, recogniser: "JournalledRecogniser", after: float = 1.0, source: str = ""
+    ) -> "Asking":
+        """Return one that does not ask again what is still open in a recogniser's inbox."""
+        asking = cls(after, source)
+        for question in reversed(recogniser.questions(limit=MOST_QUESTIONS)):
+            frames = recogniser.journal.vectors(question.frames)
+            asking.remember([frame.vector for frame in frames])
+        return asking
+
+    def remember(self, vectors: Sequence[ArrayLike]) -> None:
+        """Do not ask about what looks like these, views of one thing, shape (m, d)."""
+        if not len(vectors):
+            return
+        rows = np.stack([_unit(vector) for vector in vectors])
+        furthest = _distance(float((rows @ rows.T).min())) if len(rows) > 1 else FAR
+        self._asked.append((rows, min(max(TWICE * furthest, NEAR), FAR)))
+
+    def add(
+        self,
+        answer: "Answer | None",
+        vector: ArrayLike,
+        image: "Image",
+        time: float,
+        extractor: "Identity | None" = None,
+    ) -> list[NewExample]:
+        """Take in a frame, and return the frames to ask about, if it is time to ask.
+
+        Parameters
+        ----------
+        answer : Answer or None
+            What is said of it, with the evidence of the frames before; None: nothing was taught.
+        vector : array-like of shape (d,)
+        image : PIL image in RGB
+        time : float
+            In seconds.
+        extractor : Identity, optional
+            What made the vector.
+
+        Returns
+        -------
+        list of NewExample
+            Up to eight, for `JournalledRecogniser.ask`; empty: there is nothing to ask.
+        """
+        row = np.asarray(vector)
+        if (answer is not None and answer.known) or self._is_asked(row):
+            self._begin(-math.inf)
+            return []
+        if not 0 <= time - self._last <= PAUSE * self.after:
+            self._begin(time)
+        self._last = time
+        self._keep(View(row, image, extractor))
+        if time - self._start < self.after:
+            return []
+        views = self._views
+        self._begin(-math.inf)
+        self.remember([view.vector for view in views])
+        return self._examples(views)
+
+    def _keep(self, view: View) -> None:
+        """Keep a frame if it is its turn; where there are too many, every other one goes."""
+        if self._seen % self._step == 0:
+            self._views.append(view)
+        self._seen += 1
+        if len(self._views) > MOST_FRAMES:
+            self._views, self._step = self._views[::2], 2 * self._step
+
+    def _is_asked(self, vector: NDArray[Any]) -> bool:
+        """Tell whether a view is of something that was asked about."""
+        unit = _unit(vector)
+        return any(
+            rows.shape[1] == len(unit) and _distance(float((rows @ unit).max())) <= bound
+            for rows, bound in self._asked
+        )
+
+    def _examples(self, views: Sequence[View]) -> list[NewExample]:
+        """Return views as they are written down, each picture once."""
+        found = {digest_of_pixels(view.image): view for view in views}
+        return [
+            NewExample(view.vector, digest, view.extractor, self.source, thumbnail_of(view.image))
+            for digest, view in found.items()
+        ]
+
+
+def _unit(vector: ArrayLike) -> NDArray[np.float32]:
+    row = np.asarray(vector, dtype=np.float32)
+    return np.asarray(row / max(float(np.linalg.norm(row)), 1e-30))
+
+
+def _distance(cosine: float) -> float:
+    """Return how far vectors of unit length are apart."""
+    return math.sqrt(max(0.0, 2.0 - 2.0 * cosine))

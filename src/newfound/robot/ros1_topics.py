@@ -1,0 +1,245 @@
+"""Topics of ROS 1, through rospy: images and commands come, answers, replies and questions go.
+
+Messages travel as bytes, by the definitions of `newfound.robot.messages`: of ROS, nothing but rospy
+needs to be installed.
+"""
+
+import builtins
+import importlib.util
+import json
+import logging
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xmlrpc.client import ServerProxy
+
+from newfound.common.errors import NewfoundError
+from newfound.robot.answers import results_of
+from newfound.robot.commands import LONGEST
+from newfound.robot.messages import (
+    CLASSIFICATION_2D,
+    STRING,
+    VISION_INFO,
+    MessageError,
+    classification_ros1,
+    image_message_ros1,
+    string_message_ros1,
+    string_ros1,
+    typestore,
+    vision_info_ros1,
+)
+
+if TYPE_CHECKING:
+    from newfound.robot.listening import Listener
+    from newfound.robot.messages import ImageMessage
+
+log = logging.getLogger("newfound.robot")
+# Where Debian has rospy, for the Python that this one may be.
+DEBIAN, DEBIANS_PYTHON = Path("/usr/lib/python3/dist-packages"), Path("/usr/bin/python3")
+# Bytes that are read at a time: an image must fit, or old ones wait in the line of the system.
+ROOM = 1 << 26
+# Seconds between two looks whether the master is there, and knows us.
+PAUSE = 1.0
+
+
+class NoRosError(NewfoundError, ModuleNotFoundError):
+    """rospy is not installed, or not for this Python."""
+
+
+def import_rospy() -> Any:
+    """Return the module rospy, also that of Debian from inside a virtual environment.
+
+    Raises
+    ------
+    NoRosError
+        If there is none; the message says what to do.
+    """
+    if importlib.util.find_spec("rospy") is None:
+        if not (DEBIAN / "rospy").is_dir():
+            raise NoRosError(
+                "there is no rospy here: on Debian, apt install python3-rospy; elsewhere, source "
+                "the setup.bash of ROS before newfound is run"
+            )
+        theirs, ours = DEBIANS_PYTHON.resolve().name, "python{}.{}".format(*sys.version_info)
+        if theirs != ours:
+            raise NoRosError(f"rospy is here for {theirs}, but newfound runs in {ours}: use theirs")
+        sys.path.append(str(DEBIAN))  # the last: what the environment has counts before it
+    import rospy
+
+    return rospy
+
+
+def is_master_there() -> bool:
+    """Tell whether a master runs where ROS_MASTER_URI says."""
+    import_rospy()
+    import rosgraph
+
+    return bool(rosgraph.is_master_online())
+
+
+class Ros1Topics:
+    """A node of ROS 1, as a `Publisher` and as where a `Listener` gets its frames.
+
+    A master must be there. One that is restarted is told of the topics again, which rospy does not
+    do. A process can have one of these.
+
+    Parameters
+    ----------
+    prefix : str, default="newfound"
+        What the names of its topics begin with.
+
+    Attributes
+    ----------
+    is_connected : bool
+        Whether the master was there when it was last looked for.
+
+    Raises
+    ------
+    NoRosError
+        If there is no rospy for this Python.
+    """
+
+    # _numbers: of labels, in the order met, because a Classification2D has no names. _news: is set
+    # when there is a new one, or the end has come.
+    # _written, _read: names of topics, and their types. _subscribers are held, or they would end.
+
+    def __init__(self, prefix: str = "newfound") -> None:
+        self._rospy, self._prefix = import_rospy(), f"/{prefix.strip('/')}"
+        import rosgraph
+
+        name = self._prefix.strip("/").replace("/", "_")
+        self._rospy.init_node(name, disable_signals=True, disable_rosout=True)
+        self._master, self.is_connected = rosgraph.Master(f"/{name}"), True
+        self._numbers: dict[str, int] = {}
+        self._read: list[str] = []
+        self._written: dict[str, str] = {}
+        self._subscribers: list[Any] = []
+        self._publishers = {
+            "answer": self._publisher("answer", STRING),
+            "classification": self._publisher("classification", CLASSIFICATION_2D),
+            "vision_info": self._publisher("vision_info", VISION_INFO, latch=True),
+            "reply": self._publisher("reply", STRING, waiting=100),
+            "question": self._publisher("question", STRING, waiting=100),
+        }
+        self._news, self._is_closed = threading.Event(), False
+        self._watch = threading.Thread(target=self._keep_master_told, daemon=True)
+        self._watch.start()
+
+    def listen(self, listener: "Listener", topic: str) -> None:
+        """Give images of a topic, and commands, to a listener from now on."""
+
+        def on_image(message: Any) -> None:
+            data, type = message._buff, _type_of(message)  # noqa: SLF001 - AnyMsg has it there
+            listener.put(lambda: image_message_ros1(data, type))
+
+        def on_command(message: Any) -> None:
+            listener.command(_text(message._buff))  # noqa: SLF001 - as above
+
+        self._subscribe(f"/{topic.strip('/')}", on_image, 1)
+        self._subscribe(f"{self._prefix}/command", on_command, 100)
+
+    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
+        """Say what an image shows, in JSON and as a Classification2D with the image's header."""
+        self._tell("answer", answer)
+        results = [(self._number(label), score) for label, score in results_of(answer)]
+        data = classification_ros1(message.stamp or 0, message.frame_id, results)
+        self._put("classification", data)
+
+    def reply(self, reply: Mapping[str, Any]) -> None:
+        """Say what became of a command."""
+        self._tell("reply", reply)
+
+    def question(self, question: Mapping[str, Any]) -> None:
+        """Ask what something is."""
+        self._tell("question", question)
+
+    def close(self) -> None:
+        """End the node."""
+        self._is_closed = True
+        self._news.set()
+        self._watch.join()
+        self._rospy.signal_shutdown("newfound ends")
+
+    def _tell(self, name: str, values: Mapping[str, Any]) -> None:
+        self._put(name, string_message_ros1(json.dumps(values)))
+
+    def _put(self, name: str, data: bytes) -> None:
+        publisher = self._publishers[name]
+        message = publisher.data_class()
+        message._buff = data  # noqa: SLF001 - AnyMsg has it there
+        publisher.publish(message)
+
+    def _publisher(self, name: str, type: str, waiting: int = 1, latch: bool = False) -> Any:
+        """Return what writes messages that are bytes already to a topic."""
+        text, digest = typestore(1).generate_msgdef(type)
+        values = {"_type": type.replace("/msg/", "/"), "_md5sum": digest, "_full_text": text}
+        kind = builtins.type("Message", (self._rospy.AnyMsg,), {**values, "__slots__": []})
+        topic = f"{self._prefix}/{name}"
+        self._written[topic] = values["_type"]
+        return self._rospy.Publisher(topic, kind, queue_size=waiting, latch=latch, tcp_nodelay=True)
+
+    def _subscribe(self, topic: str, do: Callable[[Any], None], waiting: int) -> None:
+        made = self._rospy.Subscriber(
+            topic, self._rospy.AnyMsg, do, queue_size=waiting, buff_size=ROOM, tcp_nodelay=True
+        )
+        self._subscribers.append(made)
+        self._read.append(topic)
+
+    def _number(self, label: str) -> int:
+        if label not in self._numbers:
+            self._numbers[label] = len(self._numbers)
+            self._news.set()
+        return self._numbers[label]
+
+    def _keep_master_told(self) -> None:
+        """Tell the master of labels, and a new master of everything, until the end."""
+        import rosgraph
+
+        told = 0
+        while not self._is_closed:
+            is_news = self._news.wait(PAUSE)
+            self._news.clear()
+            try:
+                self._master.lookupNode(self._rospy.get_name())
+                if is_news or len(self._numbers) > told:
+                    told = self._tell_labels()
+                self.is_connected = True
+            except rosgraph.MasterError:  # there is one, but it has never heard of us
+                self._register()
+                told = 0
+            except OSError:
+                self.is_connected = False
+
+    def _tell_labels(self) -> int:
+        """Tell what the numbers of a Classification2D mean; return how many there are."""
+        labels, place = list(self._numbers), f"{self._prefix}/labels"
+        if labels:
+            self._master.setParam(place, labels)
+            self._put("vision_info", vision_info_ros1(0, "newfound", place, len(labels)))
+        return len(labels)
+
+    def _register(self) -> None:
+        """Tell a new master of all topics, and ourselves who writes them."""
+        uri = self._rospy.get_node_uri()
+        try:
+            for topic, type in self._written.items():
+                self._master.registerPublisher(topic, type, uri)
+            for topic in self._read:
+                writers = self._master.registerSubscriber(topic, "*", uri)
+                ServerProxy(uri).publisherUpdate("/master", topic, writers)
+        except Exception as error:
+            log.warning("the master of ROS could not be told of our topics: %s", error)
+
+
+def _type_of(message: Any) -> str:
+    return str(message._connection_header["type"])  # noqa: SLF001 - AnyMsg has it there
+
+
+def _text(data: bytes) -> str:
+    """Return the command in a String."""
+    try:
+        return string_ros1(data)[: LONGEST + 1]
+    except MessageError:  # whatever it is, it is no command, and that is said
+        return data[:LONGEST].decode("utf-8", "replace")
