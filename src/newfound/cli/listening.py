@@ -1,5 +1,4 @@
-"""What `newfound listen` does: a model, topics, and a listener between them, until a signal comes.
-"""
+"""What `newfound listen` runs: a model, topics, and between them a listener."""
 
 import json
 import logging

@@ -1,0 +1,178 @@
+"""Zenoh for real, on the loopback: a camera in another process, lessons by command, reconnects."""
+
+import json
+import signal
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newfound.recognition.journalled import JournalledRecogniser
+from newfound.robot.listening import Listener
+from newfound.robot.messages import (
+    CLASSIFICATION,
+    COMPRESSED,
+    decode_cdr,
+    string_cdr,
+    string_message_cdr,
+    typestore,
+)
+from newfound.robot.zenoh_topics import Network, ZenohTopics
+from tests.command_line import newfound
+from tests.robot.camera import CAMERA, message
+from tests.robot.process import Process
+from tests.robot.zenoh_client import IMAGES, Client, free_port, session
+
+MUG, CUP = 1, 2
+
+
+@contextmanager
+def listening(folder: Path, **options: Any) -> Iterator[tuple[Listener, Client]]:
+    """A listener in this process, and a client of it."""
+    port = free_port()
+    recogniser = JournalledRecogniser(folder / "kitchen.newfound", "pixels:size=8")
+    topics = ZenohTopics(Network(listen=[f"tcp/127.0.0.1:{port}"]), **options)
+    listener = Listener(recogniser, topics, half_life=0.0)
+    try:
+        topics.listen(listener, IMAGES)
+        with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
+            client = Client(opened)
+            assert client.ask("state")["ok"]  # from here on, both know of each other
+            yield listener, client
+    finally:
+        listener.close()
+        topics.close()
+        recogniser.close()
+
+
+@pytest.mark.slow
+def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_path: Path) -> None:
+    model = tmp_path / "kitchen.newfound"
+    camera_port, port = free_port(), free_port()
+    words = "-m", "newfound", "listen", model, "--zenoh", IMAGES, "--extractor", "pixels:size=8"
+    network = "--connect", f"tcp/127.0.0.1:{camera_port}", "--listen", f"tcp/127.0.0.1:{port}"
+    camera = "-m", "tests.robot.zenoh_client", camera_port
+    with Process(*words, *network, "--json") as robot:
+        robot.wait_for("Nobody is there")  # the camera comes later
+        with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
+            client = Client(opened)
+            robot.wait_for("Connected")
+            with Process(*camera, MUG) as publisher:
+                client.wait(client.answers)
+                for thing, label in (MUG, "mug"), (CUP, "cup"):
+                    publisher.tell(thing)
+                    assert client.ask(f'{{"do": "teach", "label": "{label}", "seconds": 0}}')["ok"]
+                    client.wait(
+                        client.answers,
+                        lambda said, label=label: said["teaching"] == said["label"] == label,
+                    )
+                    assert client.ask("stop")["taught"] >= 1
+                client.wait(client.answers, lambda said: said["label"] == "cup")
+                assert publisher.end(signal.SIGKILL) == -signal.SIGKILL
+            so_far = len(client.answers)
+            with Process(*camera, MUG) as publisher:  # at the same address
+                client.wait(
+                    client.answers,
+                    lambda said: said["label"] == "mug" and client.answers.index(said) >= so_far,
+                )
+                counts = client.ask("state")["classes"]
+        robot.wait_for('"label": "mug"')
+        assert robot.end(signal.SIGTERM) == 0
+    found = JournalledRecogniser(model, "pixels:size=8", read_only=True)
+    assert found.counts == counts
+    found.close()
+
+
+def test_answers_go_as_text_as_a_string_and_as_a_classification(tmp_path: Path) -> None:
+    with listening(tmp_path) as (_, client):
+        heard = client.session.declare_subscriber("newfound/*")
+        client.ask('{"do": "teach", "label": "mug", "seconds": 0}')
+        client.session.put(IMAGES, message(MUG, 0))
+        client.wait(client.answers)
+        client.session.put(IMAGES, message(MUG, 1, 1_700_000_000_123_456_789))
+        said = client.wait(client.answers, lambda said: said["label"] == "mug")
+        found: dict[str, Any] = {}
+        while len(found) < 2 or not found.get("classification").results:
+            sample = heard.recv()
+            name, data = str(sample.key_expr).split("/")[1], sample.payload.to_bytes()
+            if name == "classification":
+                found[name] = decode_cdr(data, CLASSIFICATION)
+            elif name == "answer":
+                found[name] = json.loads(string_cdr(data))
+    assert found["answer"] == said
+    classification = found["classification"]
+    assert classification.header.stamp.sec == 1_700_000_000
+    assert classification.header.stamp.nanosec == 123_456_789
+    assert classification.header.frame_id == CAMERA
+    assert classification.results[0].class_id == "mug"
+
+
+def test_commands_come_as_text_as_json_as_a_string_and_as_a_query(tmp_path: Path) -> None:
+    with listening(tmp_path) as (_, client):
+        for sent, text in (
+            ("save", "save"),
+            ('{"do": "undo"}', '{"do": "undo"}'),
+            (string_message_cdr("forget mug"), "forget mug"),
+        ):
+            client.session.put("newfound/command", sent)
+            client.wait(client.replies, lambda said, text=text: said["command"] == text)
+        assert "there are: teach LABEL" in client.ask("")["error"]
+        client.session.put("newfound/command", b"\0\1\0\0\xff\xff\xff\xffmug")
+        assert client.wait(client.replies, lambda said: "\0" in said["command"])["ok"] is False
+
+
+def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_path: Path) -> None:
+    # As ros2/rmw_zenoh documents them (docs/design.md, attachment_helpers.cpp of 0.2.4 and later);
+    # there is no ROS 2 here to try it with.
+    with listening(tmp_path, domain=7) as (_, client):
+        heard = client.session.declare_subscriber("7/newfound/**")
+        image = f"7/{IMAGES}/sensor_msgs::msg::dds_::CompressedImage_/"
+        command = "7/newfound/command/std_msgs::msg::dds_::String_/"
+        client.session.put(image + typestore(2).hash_rihs01(COMPRESSED), message(MUG, 0, 5))
+        client.session.put(command + "RIHS01_any", string_message_cdr("state"))
+        found = {}
+        while len(found) < 3:
+            sample = heard.recv()
+            assert sample.attachment is not None or "command" in str(sample.key_expr)
+            if sample.attachment is not None:
+                name = str(sample.key_expr).split("/")[2]
+                found.setdefault(name, (str(sample.key_expr), sample.attachment.to_bytes()))
+        tokens = {
+            str(reply.ok.key_expr) for reply in client.session.liveliness().get("@ros2_lv/7/**")
+        }
+    key, attachment = found["answer"]
+    assert key.split("/")[3:] == [
+        "std_msgs::msg::dds_::String_",
+        "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
+    ]
+    number, nanoseconds, length, _ = struct.unpack("<qqB16s", attachment)
+    assert (number, length, nanoseconds > 1.6e18) == (1, 16, True)
+    assert found["classification"][0].split("/")[3] == "vision_msgs::msg::dds_::Classification_"
+    kinds = sorted(token.split("/")[5] for token in tokens)
+    assert kinds == ["MP"] * 4 + ["MS"] * 2 + ["NN"]
+    assert len({token.split("/")[4] for token in tokens}) == len(tokens)
+
+
+def test_wrong_usage_is_said_before_anything_is_opened(tmp_path: Path) -> None:
+    model = tmp_path / "kitchen.newfound"
+    for options, says in (
+        ((), "say where images come from"),
+        (("--zenoh", "a", "--ros1", "/a"), "say where images come from"),
+        (("--ros1", "/a", "--domain", 1), "are of Zenoh"),
+        (("--zenoh", "/"), "no topic"),
+        (("--zenoh", "a", "--prefix", "a b"), "letters"),
+        (("--zenoh", "a", "--crop", "0,0,9,9", "--centre"), "one part"),
+    ):
+        done = newfound("listen", model, *options)
+        assert (done.code, says in done.err) == (2, True), done.err
+    pixels = "--extractor", "pixels:size=8"
+    for options, says in (
+        (("--zenoh", "a//b", "--listen", "tcp/127.0.0.1:0"), "is no topic of Zenoh"),
+        (("--zenoh", "a", "--listen", "nonsense"), "Zenoh cannot be opened"),
+    ):
+        done = newfound("listen", model, *options, *pixels)
+        assert (done.code, says in done.err) == (1, True), done.err
+    assert not model.exists()
