@@ -13,13 +13,15 @@ from tests.background import PATIENCE
 
 
 class Process:
-    """A process of this Python. Its words on stdout and stderr are kept."""
+    """A process, of this Python unless a program is named. Its words on stdout and stderr are kept."""
 
-    def __init__(self, *words: object, **environment: str) -> None:
+    def __init__(
+        self, *words: object, program: str = sys.executable, **environment: str
+    ) -> None:
         self.said: list[str] = []
         self._changed = threading.Condition()
         self._process = subprocess.Popen(
-            [sys.executable, *map(str, words)],
+            [program, *map(str, words)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -48,6 +50,11 @@ class Process:
         assert line is not None, f"{words!r} was not said: {''.join(self.said)}"
         return line
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
     def tell(self, line: object) -> None:
         """Write a line to its stdin."""
         assert self._process.stdin is not None
@@ -67,7 +74,7 @@ class Process:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if self._process.poll() is None:
+        if self.is_alive:
             self.end(signal.SIGKILL)
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:

@@ -82,8 +82,8 @@ class Listener:
         Where frames come from, in words.
     """
 
-    # frames: the newest that came. unreadable, problem: messages that were no images, and the last.
-    # answered: the newest answer. _lesson: what is being taught; _lock is held to change it, and to
+    # frames: the newest that came. looked, unreadable: frames that were answered, and messages that
+    # were no images. problem: of the last of these. answered: the newest answer. _lesson: what is being taught; _lock is held to change it, and to
     # edit. _evidence is of the model at _position.
 
     def __init__(
@@ -99,7 +99,7 @@ class Listener:
     ) -> None:
         self.recogniser, self.publisher = recogniser, publisher
         self.frames = Newest[Arrival]()
-        self.unreadable, self.problem = 0, ""
+        self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
         self._evidence, self._position = Evidence(half_life), -1
         self._asking, self._teach_for = asking, teach_for
@@ -245,6 +245,7 @@ class Listener:
             "cannot_tell_unknown": recogniser.cannot_tell_unknown,
             "questions": len(recogniser.questions()),
             "frames": self.frames.came,
+            "looked": self.looked,
             "dropped": self.frames.dropped,
             "unreadable": self.unreadable,
             "problem": self.problem,
@@ -281,7 +282,7 @@ class Listener:
             "teaching": None if lesson is None else str(lesson.label),
             "dropped": self.frames.dropped,
         }
-        self.answered = said
+        self.answered, self.looked = said, self.looked + 1
         _try(lambda said: self.publisher.answer(said, message), said)
         if lesson is None:
             self._ask(answer, vector, image, arrival.time, said)
