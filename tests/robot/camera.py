@@ -22,13 +22,18 @@ def picture(thing: int, number: int, side: int = 64) -> bytes:
 
 
 def message(thing: int, number: int, stamp: int = 0, ros: int = 2) -> bytes:
-    """Return a CompressedImage; `stamp` in nanoseconds."""
+    """Return a CompressedImage of a thing; `stamp` in nanoseconds."""
+    return compressed(picture(thing, number), stamp, ros)
+
+
+def compressed(jpeg: bytes, stamp: int, ros: int = 2) -> bytes:
+    """Return a JPEG as a CompressedImage."""
     store = typestore(ros)
     types: Any = store.types
     time = types["builtin_interfaces/msg/Time"](*divmod(stamp, 10**9))
-    more = {"seq": number} if ros == 1 else {}
+    more = {"seq": 0} if ros == 1 else {}
     header = types["std_msgs/msg/Header"](stamp=time, frame_id=CAMERA, **more)
-    data = np.frombuffer(picture(thing, number), dtype=np.uint8)
+    data = np.frombuffer(jpeg, dtype=np.uint8)
     write = store.serialize_ros1 if ros == 1 else store.serialize_cdr
     return bytes(write(types[COMPRESSED](header, "jpeg", data), COMPRESSED))
 

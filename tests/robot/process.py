@@ -13,11 +13,9 @@ from tests.background import PATIENCE
 
 
 class Process:
-    """A process, of this Python unless a program is named. Its words on stdout and stderr are kept."""
+    """A process, of this Python unless a program is named; what it says is kept."""
 
-    def __init__(
-        self, *words: object, program: str = sys.executable, **environment: str
-    ) -> None:
+    def __init__(self, *words: object, program: str = sys.executable, **environment: str) -> None:
         self.said: list[str] = []
         self._changed = threading.Condition()
         self._process = subprocess.Popen(
@@ -49,6 +47,11 @@ class Process:
             line = self._changed.wait_for(found, PATIENCE)
         assert line is not None, f"{words!r} was not said: {''.join(self.said)}"
         return line
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
 
     @property
     def is_alive(self) -> bool:

@@ -10,6 +10,11 @@ from tests.background import PATIENCE
 Said = Mapping[str, Any]
 
 
+def says(**values: Any) -> Callable[[Said], bool]:
+    """Return what tells whether something said has these values."""
+    return lambda said: values.items() <= said.items()
+
+
 class Recorder:
     """Keeps answers, replies and questions, in order."""
 

@@ -38,7 +38,10 @@ def main() -> None:
         rospy.Subscriber(
             f"/newfound/{name}",
             rospy.AnyMsg,
-            lambda said, name=name, of=of: tell(name, fields_of(name, decode_ros1(said._buff, of))),
+            lambda said, name=name, of=of: tell(
+                name,
+                fields_of(name, decode_ros1(said._buff, of)),  # noqa: SLF001 - AnyMsg's
+            ),
         )
     shown = [1]
 
@@ -53,7 +56,7 @@ def main() -> None:
     number, pause = 0, threading.Event()
     while not pause.wait(1 / 15):
         frame = kind()
-        frame._buff = message(shown[0], number % 40, time_ns(), ros=1)
+        frame._buff = message(shown[0], number % 40, time_ns(), ros=1)  # noqa: SLF001
         images.publish(frame)
         number += 1
 

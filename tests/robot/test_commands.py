@@ -1,6 +1,8 @@
 """Commands: words and JSON mean the same, and what is none is answered with what there is."""
 
 import json
+import re
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -59,7 +61,7 @@ def test_json_says_what_words_cannot() -> None:
     ],
 )
 def test_what_is_no_command_is_answered_with_what_to_do(text: str, says: str) -> None:
-    with pytest.raises(CommandError, match=says.replace("(", r"\(").replace("->", "->")):
+    with pytest.raises(CommandError, match=re.escape(says)):
         parse(text)
 
 
@@ -68,7 +70,5 @@ def test_what_is_no_command_is_answered_with_what_to_do(text: str, says: str) ->
     st.sampled_from(["teach", "rename", "name"]) | st.text() | st.integers() | st.none(),
 )))  # fmt: skip
 def test_whatever_is_said_is_a_command_or_an_error_in_words(text: str) -> None:
-    try:
-        assert isinstance(parse(text), Command)
-    except CommandError as error:
-        assert str(error)
+    with suppress(CommandError):  # and nothing else
+        assert parse(text).do in USAGE

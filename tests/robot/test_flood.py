@@ -9,6 +9,7 @@ from newfound.recognition.journalled import JournalledRecogniser
 from newfound.robot.messages import string_message_cdr
 from tests.background import in_the_background
 from tests.robot.camera import message
+from tests.robot.recorder import says
 from tests.robot.test_zenoh import MUG, listening
 from tests.robot.zenoh_client import IMAGES
 
@@ -47,7 +48,7 @@ def test_a_flood_of_anything_leaves_commands_answered_and_lessons_kept(tmp_path:
                 assert client.ask(f"teach thing {number}")["ok"]
         for number in range(2):  # and afterwards all is as before
             client.session.put(IMAGES, message(MUG, number, stamp=number + 1))
-            client.wait(client.answers, lambda said, at=number + 1: said["stamp"]["nanosec"] == at)
+            client.wait(client.answers, says(stamp={"sec": 0, "nanosec": number + 1}))
         state = client.ask("stop")
         assert state["ok"]
         counts = listener.recogniser.counts

@@ -20,7 +20,7 @@ from newfound.robot.listening import MOST_WAITING, Listener
 from newfound.robot.messages import ImageMessage
 from tests.background import PATIENCE
 from tests.robot.camera import CAMERA, seen
-from tests.robot.recorder import Recorder
+from tests.robot.recorder import Recorder, says
 
 MUG, CUP, BOX = 1, 2, 3
 
@@ -39,9 +39,7 @@ class World:
         """Show a frame, and return what is said of it."""
         stamp = next(self._stamps)
         self.listener.put(partial(seen, thing, number, stamp))
-        return self.said.wait(
-            self.said.answers, lambda said: said["stamp"] == {"sec": 0, "nanosec": stamp}
-        )
+        return self.said.wait(self.said.answers, says(stamp={"sec": 0, "nanosec": stamp}))
 
     def settle(self) -> None:
         """Wait until what was shown is dealt with: the next frame is taken only then."""

@@ -1,5 +1,6 @@
 """ROS 1 for real, where it is installed: roscore, a camera, lessons by command, a new master."""
 
+import importlib.util
 import json
 import shutil
 import signal
@@ -43,7 +44,7 @@ MD5 = {
 def test_without_rospy_the_error_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ros1_topics.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(ros1_topics, "DEBIAN", tmp_path)
     with pytest.raises(NoRosError, match="apt install python3-rospy"):
         import_rospy()
@@ -106,7 +107,7 @@ def test_a_robot_of_ros_1_teaches_by_command_and_a_new_master_is_told(
         camera.wait_for(f'"teaching": "{label}"')
         camera.wait_for(f'"label": "{label}", "known"')
         camera.tell("stop")
-        assert heard(camera.wait_for(f' of {label}'))["ok"]
+        assert heard(camera.wait_for(f" of {label}"))["ok"]
     labels = heard(camera.wait_for('vision_info {"method": "newfound", "labels": ["mug", "cup"]'))
     assert labels["version"] == 2
     answer = heard(camera.wait_for('"label": "cup", "known": true'))

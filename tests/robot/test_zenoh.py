@@ -24,6 +24,7 @@ from newfound.robot.zenoh_topics import Network, ZenohTopics
 from tests.command_line import newfound
 from tests.robot.camera import CAMERA, message
 from tests.robot.process import Process
+from tests.robot.recorder import says
 from tests.robot.zenoh_client import IMAGES, Client, free_port, session
 
 MUG, CUP = 1, 2
@@ -65,12 +66,9 @@ def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_pat
                 for thing, label in (MUG, "mug"), (CUP, "cup"):
                     publisher.tell(thing)
                     assert client.ask(f'{{"do": "teach", "label": "{label}", "seconds": 0}}')["ok"]
-                    client.wait(
-                        client.answers,
-                        lambda said, label=label: said["teaching"] == said["label"] == label,
-                    )
+                    client.wait(client.answers, says(teaching=label, label=label))
                     assert client.ask("stop")["taught"] >= 1
-                client.wait(client.answers, lambda said: said["label"] == "cup")
+                client.wait(client.answers, says(label="cup"))
                 assert publisher.end(signal.SIGKILL) == -signal.SIGKILL
             so_far = len(client.answers)
             with Process(*camera, MUG) as publisher:  # at the same address
@@ -93,9 +91,9 @@ def test_answers_go_as_text_as_a_string_and_as_a_classification(tmp_path: Path) 
         client.session.put(IMAGES, message(MUG, 0))
         client.wait(client.answers)
         client.session.put(IMAGES, message(MUG, 1, 1_700_000_000_123_456_789))
-        said = client.wait(client.answers, lambda said: said["label"] == "mug")
+        said = client.wait(client.answers, says(label="mug"))
         found: dict[str, Any] = {}
-        while len(found) < 2 or not found.get("classification").results:
+        while len(found) < 2 or not found["classification"].results:
             sample = heard.recv()
             name, data = str(sample.key_expr).split("/")[1], sample.payload.to_bytes()
             if name == "classification":
@@ -118,7 +116,7 @@ def test_commands_come_as_text_as_json_as_a_string_and_as_a_query(tmp_path: Path
             (string_message_cdr("forget mug"), "forget mug"),
         ):
             client.session.put("newfound/command", sent)
-            client.wait(client.replies, lambda said, text=text: said["command"] == text)
+            client.wait(client.replies, says(command=text))
         assert "there are: teach LABEL" in client.ask("")["error"]
         client.session.put("newfound/command", b"\0\1\0\0\xff\xff\xff\xffmug")
         assert client.wait(client.replies, lambda said: "\0" in said["command"])["ok"] is False
@@ -133,7 +131,7 @@ def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_p
         command = "7/newfound/command/std_msgs::msg::dds_::String_/"
         client.session.put(image + typestore(2).hash_rihs01(COMPRESSED), message(MUG, 0, 5))
         client.session.put(command + "RIHS01_any", string_message_cdr("state"))
-        found = {}
+        found: dict[str, tuple[str, bytes]] = {}
         while len(found) < 3:
             sample = heard.recv()
             assert sample.attachment is not None or "command" in str(sample.key_expr)

@@ -45,9 +45,7 @@ class Client(Recorder):
 
     def ask(self, text: str) -> Said:
         """Give a command as a query, and return the reply."""
-        for reply in self.session.get(
-            f"{self.prefix}/command", payload=text, timeout=PATIENCE
-        ):
+        for reply in self.session.get(f"{self.prefix}/command", payload=text, timeout=PATIENCE):
             assert reply.ok is not None, reply.err
             values: Said = json.loads(reply.ok.payload.to_bytes())
             return values
