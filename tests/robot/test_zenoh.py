@@ -156,7 +156,7 @@ def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_p
 
 def test_wrong_usage_is_said_before_anything_is_opened(tmp_path: Path) -> None:
     model = tmp_path / "kitchen.newfound"
-    for options, says in (
+    for options, words in (
         ((), "say where images come from"),
         (("--zenoh", "a", "--ros1", "/a"), "say where images come from"),
         (("--ros1", "/a", "--domain", 1), "are of Zenoh"),
@@ -165,12 +165,12 @@ def test_wrong_usage_is_said_before_anything_is_opened(tmp_path: Path) -> None:
         (("--zenoh", "a", "--crop", "0,0,9,9", "--centre"), "one part"),
     ):
         done = newfound("listen", model, *options)
-        assert (done.code, says in done.err) == (2, True), done.err
+        assert (done.code, words in done.err) == (2, True), done.err
     pixels = "--extractor", "pixels:size=8"
-    for options, says in (
+    for options, words in (
         (("--zenoh", "a//b", "--listen", "tcp/127.0.0.1:0"), "is no topic of Zenoh"),
         (("--zenoh", "a", "--listen", "nonsense"), "Zenoh cannot be opened"),
     ):
         done = newfound("listen", model, *options, *pixels)
-        assert (done.code, says in done.err) == (1, True), done.err
+        assert (done.code, words in done.err) == (1, True), done.err
     assert not model.exists()
