@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from newfound.recognition import replay
+from newfound.recognition.journal import NewExample
 from newfound.recognition.journalled import JournalledRecogniser
 from newfound.recognition.recogniser import Recogniser
 
@@ -30,16 +31,27 @@ def row(number: int, label: str) -> Any:
 
 
 class Oracle:
-    """What examples show, by the plainest means: whole states, one after the other."""
+    """What examples show, by the plainest means: whole states, one after the other.
+
+    Beside them, the frames of each question that was asked and not dismissed, by its source; with
+    each state, which of these are answered.
+    """
 
     def __init__(self) -> None:
-        self.past: list[dict[int, str]] = []
+        self.past: list[tuple[dict[int, str], frozenset[str]]] = []
         self.now: dict[int, str] = {}
-        self.future: list[dict[int, str]] = []
+        self.named: frozenset[str] = frozenset()
+        self.future: list[tuple[dict[int, str], frozenset[str]]] = []
+        self.asked: dict[str, list[int]] = {}
 
-    def become(self, then: dict[int, str]) -> None:
-        self.past.append(self.now)
+    def become(self, then: dict[int, str], named: frozenset[str] | None = None) -> None:
+        self.past.append((self.now, self.named))
         self.now, self.future = then, []
+        self.named = self.named if named is None else named
+
+    @property
+    def open(self) -> list[str]:
+        return sorted(self.asked.keys() - self.named)
 
     @property
     def counts(self) -> Counter[str]:
@@ -59,6 +71,8 @@ def edit(recogniser: JournalledRecogniser, oracle: Oracle, number: int, key: str
         "join": len(classes) > 1,
         "undo": bool(oracle.past),
         "redo": bool(oracle.future),
+        "name": bool(oracle.open),
+        "dismiss": bool(oracle.open),
     }
     name = name if is_possible.get(name, True) else "teach"
     EDITS[name](recogniser, oracle, rng, number, key)
@@ -115,14 +129,43 @@ def _drop(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -
 
 def _undo(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
     r.undo(key=key)
-    o.future.append(o.now)
-    o.now = o.past.pop()
+    o.future.append((o.now, o.named))
+    o.now, o.named = o.past.pop()
 
 
 def _redo(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
     r.redo(key=key)
-    o.past.append(o.now)
-    o.now = o.future.pop()
+    o.past.append((o.now, o.named))
+    o.now, o.named = o.future.pop()
+
+
+def _asked(r: JournalledRecogniser) -> dict[str, Any]:
+    return {question.source: question for question in r.questions(limit=10**6)}
+
+
+def _ask(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+    """Ask, unless that was done before it was killed; then teach, which has a key."""
+    source, label = f"number {number}", str(rng.choice(LABELS))
+    marks = [number + 10**9 * (1 + each) for each in range(rng.integers(1, 4))]
+    if source not in _asked(r):
+        frames = [NewExample(row(mark, label), digest(mark), None) for mark in marks]
+        r.ask(frames, source)
+    o.asked[source] = _asked(r)[source].frames
+    _teach(r, o, rng, number, key)
+
+
+def _name(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+    source, label = str(rng.choice(o.open)), str(rng.choice(LABELS))
+    r.name(_asked(r)[source].id, label, key=key)
+    o.become({**o.now, **dict.fromkeys(o.asked[source], label)}, o.named | {source})
+
+
+def _dismiss(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+    source = str(rng.choice(o.open))
+    if source in _asked(r):
+        r.dismiss(_asked(r)[source].id)
+    del o.asked[source]
+    _teach(r, o, rng, number, key)
 
 
 EDITS = {
@@ -134,18 +177,28 @@ EDITS = {
     "drop": _drop,
     "undo": _undo,
     "redo": _redo,
+    "ask": _ask,
+    "name": _name,
+    "dismiss": _dismiss,
 }
 NAMES = tuple(EDITS)
-CHANCES = (0.52, 0.1, 0.1, 0.04, 0.02, 0.02, 0.12, 0.08)
+CHANCES = (0.4, 0.1, 0.1, 0.04, 0.02, 0.02, 0.12, 0.08, 0.06, 0.04, 0.02)
 
 
-def assert_is(recogniser: JournalledRecogniser, oracle: Oracle) -> None:
-    """Assert that model, memory and list of examples are what the oracle says."""
+def assert_is(recogniser: JournalledRecogniser, oracle: Oracle, unsure: int = 0) -> None:
+    """Assert that model, memory, examples and questions are what the oracle says.
+
+    Of so many questions nobody knows: it was killed while it asked or dismissed them.
+    """
     assert recogniser.counts == oracle.counts
     listed = {each.id: each.label for each in recogniser.kept(limit=10**6)}
     assert listed == oracle.now
     remembered = {label: len(known) for label, known in recogniser.taught.digests.items() if known}
     assert remembered == oracle.counts
+    asked = {source: question.frames for source, question in _asked(recogniser).items()}
+    assert len(asked.keys() ^ set(oracle.open)) <= unsure
+    for source in asked.keys() & set(oracle.open):
+        assert asked[source] == oracle.asked[source]
 
 
 def assert_same(one: Recogniser, other: Recogniser, tolerance: float = 1e-10) -> None:

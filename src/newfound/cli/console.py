@@ -49,8 +49,11 @@ class Console:
             printable(text), style="red", markup=False, highlight=False, soft_wrap=True
         )
 
-    def progress(self, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
-        """Pass things on, showing how many of them came, how fast, and how long it will take."""
+    def progress(self, things: Iterable[Thing], total: int | None, what: str) -> Iterator[Thing]:
+        """Pass things on, showing how many of them came, how fast, and how long it will take.
+
+        How many there are in all may not be known.
+        """
         if self.quiet or not is_terminal(sys.stderr):
             yield from things
             return

@@ -53,12 +53,24 @@ def use_extractor(recogniser: "Recogniser", extractor: str | None, *found: "Sour
         recogniser.use(extractor)
 
 
-def tell_problems(problems: "Sequence[Problem]", console: Console) -> None:
-    """List what could not be used, and why."""
+def tell_problems(problems: "Sequence[Problem]", console: Console, most: int | None = None) -> None:
+    """List what could not be used, and why; of frames, which may be many, `most` of them."""
     if problems:
         console.error(f"{len(problems)} could not be used:")
-    for name, reason in problems:
+    for name, reason in problems[:most]:
         console.error(f"  {name}: {reason}")
+    if most is not None and len(problems) > most:
+        console.error(f"  and {len(problems) - most} more")
+
+
+def folder_labels(text: str) -> Literal["first", "path"]:
+    """Return which part of a path is the label of an image, or exit with wrong usage."""
+    for known in ("first", "path"):
+        if text == known:
+            return known
+    raise typer.BadParameter(
+        f"{printable(repr(text))} is not one of 'first', 'path'.", param_hint="--labels"
+    )
 
 
 def _with_list(inputs: list[str]) -> Iterator[str]:

@@ -23,7 +23,9 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:.0f}/s" if task.speed else "")
 
 
-def with_bar(terminal: Console, things: Iterable[Thing], total: int, what: str) -> Iterator[Thing]:
+def with_bar(
+    terminal: Console, things: Iterable[Thing], total: int | None, what: str
+) -> Iterator[Thing]:
     """Pass things on, showing a bar on a terminal meanwhile."""
     progress = Progress(
         TextColumn("{task.description}"),

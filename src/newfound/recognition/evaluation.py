@@ -55,6 +55,19 @@ class Evaluation:
     of_unknown: list[float] = field(default_factory=list)
     unreadable: list[Problem] = field(default_factory=list)
 
+    def add(self, label: str, taken_for: str, unknown: float) -> None:
+        """Count an image of a class, what it was taken for, and the probability of being unknown.
+
+        Examples
+        --------
+        >>> evaluation = Evaluation(Counter(), {"mug"})
+        >>> evaluation.add("mug", "mug", 0.1)
+        >>> evaluation.accuracy, evaluation.of_known
+        (1.0, [0.1])
+        """
+        self.pairs[label, taken_for] += 1
+        (self.of_known if label in self.taught else self.of_unknown).append(unknown)
+
     @property
     def n(self) -> int:
         """How many images were looked at."""

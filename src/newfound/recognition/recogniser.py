@@ -649,13 +649,10 @@ class Recogniser:
         1.0
         """
         bound = self.unknown_above if unknown_above is None else _checked_bound(unknown_above)
-        pairs, problems, taught = Counter[tuple[str, str]](), list[Problem](), self.classes
-        result = Evaluation(pairs, set(map(str, taught)), bound, unreadable=problems)
+        problems = list[Problem]()
+        result = Evaluation(Counter(), set(map(str, self.classes)), bound, unreadable=problems)
         for example, answer in self.look_at_examples(examples, problems):
-            label = str(self.label(example.label))
-            pairs[label, str(answer.label)] += 1
-            of = result.of_known if label in result.taught else result.of_unknown
-            of.append(answer.unknown)
+            result.add(str(self.label(example.label)), str(answer.label), answer.unknown)
         for _, answer in self.look_at_examples(unknown, problems):
             result.of_unknown.append(answer.unknown)
         return result

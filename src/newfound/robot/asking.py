@@ -28,7 +28,8 @@ PAUSE = 3.0
 # about the next thing in the same scene, and one that moves does not ask again at each turn. It is
 # never one beyond FAR, at which vectors have a cosine of 0.7. On turntables of Washington RGB-D (a
 # question of the first second), that takes 98 % of the views of the same turn, 96 % of those of
-# another height, and 2 % of those of other objects for the same. NEAR: what rounding makes of it.
+# another height, and 2 % of those of other objects for the same. One frame alone does not say how
+# far views are apart: then FAR counts. NEAR: what rounding makes of equal ones.
 TWICE, NEAR, FAR = 2.0, 0.01, math.sqrt(2 - 2 * 0.7)
 
 
@@ -77,6 +78,11 @@ class Asking:
         self._asked: deque[tuple[NDArray[np.float32], float]] = deque(maxlen=MOST_QUESTIONS)
         self._begin(-math.inf)
 
+    def _begin(self, time: float) -> None:
+        self._start = self._last = time
+        self._views: list[View] = []
+        self._seen, self._step = 0, 1
+
     @classmethod
     def of(
         cls, recogniser: "JournalledRecogniser", after: float = 1.0, source: str = ""
@@ -93,7 +99,7 @@ class Asking:
         if not len(vectors):
             return
         rows = np.stack([_unit(vector) for vector in vectors])
-        furthest = _distance(float((rows @ rows.T).min()))
+        furthest = _distance(float((rows @ rows.T).min())) if len(rows) > 1 else FAR
         self._asked.append((rows, min(max(TWICE * furthest, NEAR), FAR)))
 
     def add(
@@ -136,11 +142,6 @@ class Asking:
         self._begin(-math.inf)
         self.remember([view.vector for view in views])
         return self._examples(views)
-
-    def _begin(self, time: float) -> None:
-        self._start = self._last = time
-        self._views: list[View] = []
-        self._seen, self._step = 0, 1
 
     def _keep(self, view: View) -> None:
         """Keep a frame if it is its turn; where there are too many, every other one goes."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
-from newfound.common.errors import UnreadableImageError
+from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.extras import imported_from
 from newfound.recognition.sources import Problem
 from newfound.robot.crops import Crop
@@ -18,7 +18,6 @@ from newfound.robot.video import LIMITS, frame_of, video_stream
 if TYPE_CHECKING:
     from av import VideoFrame
 
-_ADDRESS = re.compile(r"rtsps?://", re.IGNORECASE)
 _CAMERA = re.compile(r"(?:camera:|/dev/video)(\d{1,3})", re.IGNORECASE)
 _USER = re.compile(r"//[^/@]*@")
 # What RTSP itself speaks, and no more: what a server answers cannot make it open a file.
@@ -27,15 +26,6 @@ PROTOCOLS = "rtsp,rtp,udp,tcp,tls"
 PATIENCE, FIRST_PAUSE, LONGEST_PAUSE = 10.0, 0.5, 30.0
 # Which of FFmpeg's devices cameras are, and what the first is called.
 _DEVICES = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}")}
-
-
-def is_camera(text: str) -> bool:
-    """Tell by its name alone whether something is a camera or an RTSP address.
-
-    >>> [is_camera(text) for text in ("camera:0", "rtsp://10.0.0.7/door", "camera.jpg")]
-    [True, True, False]
-    """
-    return bool(_ADDRESS.match(text) or _CAMERA.fullmatch(text))
 
 
 class Camera:
@@ -59,14 +49,14 @@ class Camera:
         If the extra `video` is not installed.
     """
 
-    # _newest: a decoded frame and when it came, or what ends all.
+    # newest: a decoded frame and when it came, or what ends all.
 
     is_live, start, total = True, 0.0, None
 
     def __init__(self, address: str, crop: Crop | None = None) -> None:
         self.address, self.crop = address, crop
         self.name = _USER.sub("//", address)  # with no password in it
-        self._newest: Newest[tuple[VideoFrame, float] | UnreadableImageError] = Newest()
+        self.newest: Newest[tuple[VideoFrame, float] | UnreadableImageError] = Newest()
         self._left = threading.Event()
         self._reader = threading.Thread(target=self._read, name="newfound-camera", daemon=True)
 
@@ -83,8 +73,10 @@ class Camera:
         """Yield the newest frame whenever one is asked for, until the camera is gone."""
         begin = None
         while not self._left.is_set():
-            taken = self._newest.take(1.0)
+            taken = self.newest.take(1.0)
             if taken is None:
+                if not self._reader.is_alive():
+                    return
                 continue
             if isinstance(taken, UnreadableImageError):
                 yield Problem(self.name, str(taken))
@@ -92,7 +84,12 @@ class Camera:
             decoded, came = taken
             begin = came if begin is None else begin
             time = came - begin
-            yield frame_of(decoded, time, f"{self.name} at {clock(time)}", self.crop)
+            name = f"{self.name} at {clock(time)}"
+            try:
+                yield frame_of(decoded, time, name, self.crop)
+            except InputError as error:  # it has no such part, and never will
+                yield Problem(name, str(error))
+                return
 
     def _read(self) -> None:
         """Read frames for as long as anyone may want them."""
@@ -104,13 +101,13 @@ class Camera:
                 with container:
                     for decoded in container.decode(video_stream(container)):
                         pause = FIRST_PAUSE
-                        self._newest.put((decoded, monotonic()))
+                        self.newest.put((decoded, monotonic()))
                         if self._left.is_set():
                             return
             except FFmpegError:
                 pass  # it is gone, whatever was said
-            if not _ADDRESS.match(self.address):
-                self._newest.put(UnreadableImageError("the camera is gone"))
+            if _CAMERA.fullmatch(self.address):
+                self.newest.put(UnreadableImageError("the camera is gone"))
                 return
             container, pause = self._opened_again(pause)
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from newfound.recognition.sources import Problem
-
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+    from newfound.recognition.sources import Problem
 
 
 class Frame(NamedTuple):
@@ -38,7 +38,7 @@ class Footage(Protocol):
     def start(self) -> float:
         """The time of its first frame."""
 
-    def frames(self) -> Iterator[Frame | Problem]:
+    def frames(self) -> "Iterator[Frame | Problem]":
         """Yield frames, and what could not be read as one; it can be called once."""
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.common.files import digest_of
-from newfound.robot.encodings import decompressed, raw
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -58,6 +57,8 @@ class ImageMessage(NamedTuple):
 
     def picture(self) -> "Image":
         """Return it as RGB, or raise UnreadableImageError."""
+        from newfound.robot.encodings import decompressed, raw
+
         if self.message is None:
             return decompressed(self.payload, self.encoding)
         return raw(self.message)

@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.extras import imported_from
@@ -12,17 +13,18 @@ from newfound.features.images import LARGEST_PIXELS, Image, as_rgb
 from newfound.recognition.sources import Problem, digest_of_pixels
 from newfound.robot.crops import Crop
 from newfound.robot.frames import Frame, clock
+from newfound.robot.labels import Spans, read_spans
 
 if TYPE_CHECKING:
     from av import VideoFrame
+    from av.container import InputContainer
     from av.packet import Packet
+    from av.video.stream import VideoStream
 
 # FFmpeg gets a file that is open already, and opens no other: a playlist or a script that is called
 # clip.mp4 is none of these formats, and what an honest one names inside has no protocol to be
 # opened by.
-FORMATS = (
-    "mov,matroska,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,mjpeg,yuv4mpegpipe,ogg,asf,flv,ivf"
-)
+FORMATS = "mov,matroska,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,mjpeg,yuv4mpegpipe,ogg,asf,flv"
 SAFE = {"format_whitelist": FORMATS, "protocol_whitelist": "none"}
 # What decoders refuse before they make room for it.
 LIMITS = {"max_pixels": str(LARGEST_PIXELS)}
@@ -44,11 +46,15 @@ class Video:
     path : str or path-like
     crop : Crop, optional
         Which part of each frame to take.
+    labels : str, optional
+        A .csv file of start, end and label, which says what the frames show.
 
     Raises
     ------
     UnreadableImageError
         If it is no video that can be read, on entering.
+    InputError
+        If the labels cannot be used, on entering.
     ModuleNotFoundError
         If the extra `video` is not installed.
 
@@ -62,19 +68,27 @@ class Video:
 
     is_live, start = False, 0.0
 
-    def __init__(self, path: str | os.PathLike[str], crop: Crop | None = None) -> None:
-        self.path, self.crop = os.fspath(path), crop
-        self.name = os.path.basename(self.path)
-        self._open = ExitStack()  # the file, and FFmpeg's view of it
+    # _open: the file, and FFmpeg's view of it.
+
+    def __init__(
+        self, path: str | os.PathLike[str], crop: Crop | None = None, labels: str | None = None
+    ) -> None:
+        self.path, self.crop, self.labels = Path(path), crop, labels
+        self.name = self.path.name
+        self.spans = Spans([])
+        self._open = ExitStack()
 
     def __enter__(self) -> Self:
         with imported_from("video"):
             import av
+        if self.labels is not None:
+            self.spans = read_spans(self.labels)
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(open_regular(self.path))
-                options = SAFE | LIMITS
-                self._container = stack.enter_context(av.open(file, options=options))
+                self._container: InputContainer = stack.enter_context(
+                    av.open(file, "r", options=SAFE | LIMITS, metadata_errors="replace")
+                )
             except av.FFmpegError as error:
                 raise UnreadableImageError(
                     "not a video that can be read, damaged or cut short"
@@ -94,7 +108,7 @@ class Video:
         stream, container = self._stream, self._container
         if stream.frames or not stream.average_rate:
             return stream.frames or None
-        if stream.duration is not None:
+        if stream.duration is not None and stream.time_base is not None:
             return round(stream.duration * stream.time_base * stream.average_rate)
         if container.duration is not None:  # in microseconds
             return round(container.duration / 1_000_000 * stream.average_rate)
@@ -102,25 +116,34 @@ class Video:
 
     def frames(self) -> Iterator[Frame | Problem]:
         """Yield frames, and what could not be read as one; it can be called once."""
-        begin, time, step = None, 0.0, float(1 / (self._stream.average_rate or USUAL_RATE))
         is_any = False
-        for found in self._decoded():
+        for found, time in self._timed():
             if isinstance(found, Problem):
                 yield found
                 continue
-            if found.time is not None:
-                begin = found.time - time if begin is None else begin
-                time = found.time - begin
             name = f"{self.name} at {clock(time)}"
             try:
                 frame = frame_of(found, time, name, self.crop)
             except InputError as error:  # it has no such part
-                if not is_any:
-                    raise
-                frame = Problem(name, str(error))
-            is_any = is_any or isinstance(frame, Frame)
+                yield Problem(name, str(error))
+                if is_any:
+                    continue
+                return  # nor will the others
+            if isinstance(frame, Frame):
+                is_any, frame = True, frame._replace(label=self.spans.at(time))
             yield frame
-            time += step  # if the next does not say
+
+    def _timed(self) -> "Iterator[tuple[VideoFrame | Problem, float]]":
+        """Yield what was decoded with its time since the beginning."""
+        step = float(1 / (self._stream.average_rate or USUAL_RATE))
+        begin, time = None, -step
+        for found in self._decoded():
+            if not isinstance(found, Problem):
+                time += step  # if it does not say
+                if found.time is not None:
+                    begin = found.time - time if begin is None else begin
+                    time = found.time - begin
+            yield found, time
 
     def _decoded(self) -> "Iterator[VideoFrame | Problem]":
         """Yield decoded frames; a damaged one is a problem, and the rest goes on."""
@@ -132,26 +155,28 @@ class Video:
         except FFmpegError as error:
             yield Problem(self.name, f"cannot be read to its end ({error.strerror})")
 
-    def _of_packet(self, packet: "Packet") -> "Iterator[VideoFrame | Problem]":
+    def _of_packet(self, packet: "Packet[VideoStream]") -> "Iterator[VideoFrame | Problem]":
         from av import FFmpegError
 
         try:
-            yield from packet.decode()  # type: ignore[misc]  # the stream's are frames of a video
+            yield from packet.decode()
         except FFmpegError as error:
             yield Problem(f"{self.name}{self._when(packet)}", f"damaged ({error.strerror})")
 
-    def _when(self, packet: "Packet") -> str:
+    def _when(self, packet: "Packet[VideoStream]") -> str:
         if packet.pts is None:
             return ""
         ticks = packet.pts - (self._stream.start_time or 0)
         return f" at {clock(float(ticks * packet.time_base))}"
 
 
-def video_stream(container: Any) -> Any:
+def video_stream(container: "InputContainer") -> "VideoStream":
     """Return what of an open container is its video, ready to be decoded on all cores."""
     if not container.streams.video:
         raise UnreadableImageError("there is sound, but no picture")
     stream = container.streams.video[0]
+    if stream.codec_context is None:
+        raise UnreadableImageError("a kind of video that cannot be decoded")
     width, height = stream.codec_context.width, stream.codec_context.height
     if width * height > LARGEST_PIXELS:
         raise UnreadableImageError(
@@ -188,6 +213,6 @@ def picture_of(frame: "VideoFrame") -> Image.Image:
     if any(component.is_alpha for component in frame.format.components):
         image = as_rgb(Image.fromarray(frame.to_ndarray(format="rgba")))
     else:
-        image = frame.to_image()
+        image = frame.to_image()  # type: ignore[no-untyped-call]
     turn = _TURNS.get(frame.rotation % 360)
     return image if turn is None else image.transpose(turn)

@@ -1,7 +1,7 @@
 """`newfound teach`: learn images or vectors, one class or many, into a new model or an old one."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -17,17 +17,11 @@ from newfound.cli.console import (
     plural,
     summary,
 )
-from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.footage import MOST_LISTED, Chosen, FootageTeacher, check_shown, choose
+from newfound.cli.footage_options import AtMost, Centre, Crop, Every, Labels, Topic
+from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
 from newfound.cli.models import locked
-from newfound.cli.options import (
-    As,
-    ExtractorName,
-    Images,
-    LabelsFrom,
-    NewModel,
-    Quiet,
-    Wait,
-)
+from newfound.cli.options import As, ExtractorName, Images, NewModel, Quiet, Wait
 from newfound.common.errors import ClusterError
 from newfound.recognition.locking import Change
 
@@ -66,7 +60,12 @@ def teach(
     model: NewModel,
     images: Images,
     label: As = None,
-    labels: LabelsFrom = "first",
+    labels: Labels = "first",
+    every: Every = None,
+    at_most: AtMost = None,
+    crop: Crop = None,
+    centre: Centre = False,
+    topic: Topic = None,
     again: Again = False,
     extractor: ExtractorName = None,
     lean: Lean = False,
@@ -82,6 +81,8 @@ def teach(
     newfound teach kitchen.newfound new/*.jpg --as mug
     newfound teach kitchen.newfound vectors.npz
     newfound teach house.newfound photos/ --cluster local
+    newfound teach kitchen.newfound clip.mp4 --as mug
+    newfound teach kitchen.newfound run.mcap --topic /camera/image --labels labels.csv
 
     A folder of images is a class of its name. A folder of such folders holds several classes. The
     option --as labels everything that is given. An existing model learns more. A new one is made
@@ -89,24 +90,54 @@ def teach(
     before are skipped. Images that cannot be read are listed, the rest is learned, and the exit
     code is 3. An interrupted lesson resumes when it is run again. The undo command takes the last
     lesson back.
+
+    Of videos, recordings and cameras (camera:0, rtsp://…), frames are taught. Those that hardly
+    differ from others taught under their label are skipped, and so are those that are far more
+    blurred than their neighbours. Cameras are taught until Ctrl-C, or until --at-most is reached.
     """
     console = Console(quiet)
-    found = find(images, label, labels, console)
+    chosen = choose(
+        images,
+        crop=crop,
+        centre=centre,
+        every=every,
+        topic=topic,
+        labels=None if labels == "first" else labels,
+        at_most=at_most,
+    )
+    if chosen is None:
+        found = find(images, label, folder_labels(labels), console)
+    else:
+        _check_footage(chosen, label, cluster)
     with locked(model, wait, console) as change:
         from newfound.recognition.lesson import Lesson
 
         recogniser = change.open(lean)
         if lean and recogniser.is_taught and not recogniser.is_lean:
             console.info(f"{model} exists already and is not lean; --lean is for new models.")
-        use_extractor(recogniser, extractor, found)
         lesson = Lesson(recogniser, again, change.save, save_every)
         try:
-            with _steps(lesson, found, cluster) as steps:
-                bar = console.progress(steps, len(found), "teaching")
-                code = _teach(lesson, bar, change, console)
+            if chosen is None:
+                use_extractor(recogniser, extractor, found)
+                with _steps(lesson, found, cluster) as steps:
+                    bar = console.progress(steps, len(found), "teaching")
+                    code = _teach(lesson, bar, _report, change, console)
+            else:
+                if extractor is not None:
+                    recogniser.use(extractor)
+                teacher = FootageTeacher(lesson, chosen, label, at_most)
+                steps = teacher.run(console)
+                code = _teach(lesson, steps, teacher.report, change, console, MOST_LISTED)
         except KeyboardInterrupt:  # while a cluster starts, or ends
             code = _interrupted(lesson, console)
     raise typer.Exit(code)
+
+
+def _check_footage(chosen: Chosen, label: str | None, cluster: str | None) -> None:
+    """End with wrong usage if footage cannot be taught so, before any work is done."""
+    if cluster is not None:
+        raise typer.BadParameter("footage is taught here", param_hint="--cluster")
+    check_shown(chosen, label)
 
 
 @contextmanager
@@ -129,7 +160,14 @@ def _steps(lesson: "Lesson", found: "Sources", cluster: str | None) -> Iterator[
         logging.disable(logging.NOTSET)
 
 
-def _teach(lesson: "Lesson", steps: Iterator[None], change: Change, console: Console) -> int:
+def _teach(
+    lesson: "Lesson",
+    steps: Iterator[None],
+    report: "Callable[[Lesson, float], Iterator[str]]",
+    change: Change,
+    console: Console,
+    most: int | None = None,
+) -> int:
     recogniser, start = lesson.recogniser, monotonic()
     try:
         for _ in steps:
@@ -142,15 +180,20 @@ def _teach(lesson: "Lesson", steps: Iterator[None], change: Change, console: Con
         raise MemoryError(f"{error or 'too much to hold'}; {advice}") from error
     except KeyboardInterrupt:
         return _interrupted(lesson, console)
-    console.info(f"Learned {plural(lesson.taught, 'image')} in {monotonic() - start:.1f} s.")
-    if lesson.known:
-        console.info(f"Skipped {lesson.known} that were taught already (--again teaches them).")
-    tell_problems(lesson.problems, console)
+    for line in report(lesson, monotonic() - start):
+        console.info(line)
+    tell_problems(lesson.problems, console, most)
     if recogniser.is_taught:
         console.info(f"{change.named} knows {summary(recogniser)}.")
         if doubt := doubts(recogniser):
             console.info(doubt)
     return SOME_UNREADABLE if lesson.problems else DONE
+
+
+def _report(lesson: "Lesson", seconds: float) -> Iterator[str]:
+    yield f"Learned {plural(lesson.taught, 'image')} in {seconds:.1f} s."
+    if lesson.known:
+        yield f"Skipped {lesson.known} that were taught already (--again teaches them)."
 
 
 def _interrupted(lesson: "Lesson", console: Console) -> int:

@@ -1,0 +1,183 @@
+"""Videos, cameras and recordings on the command line: taught, and asked about."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from newfound.cli.answers import Line, answer_line, stretch_line
+from newfound.cli.console import Console, plural, printable
+from newfound.cli.errors import usage_errors
+from newfound.cli.inputs import check_label
+from newfound.common.errors import InputError, UnreadableImageError
+from newfound.robot.crops import CENTRE, Crop
+from newfound.robot.every import Every
+from newfound.robot.footage import is_camera, is_footage, open_footage
+
+if TYPE_CHECKING:
+    from newfound.recognition.lesson import Lesson
+    from newfound.recognition.recogniser import Answer, Recogniser
+    from newfound.recognition.sources import Problem
+    from newfound.robot.frames import Footage, Frame
+
+# Of frames that could not be used, so many are listed.
+MOST_LISTED = 20
+
+
+class Chosen(NamedTuple):
+    """Footage that is named on the command line, and how it is to be read."""
+
+    names: list[str]
+    crop: Crop | None = None
+    every: Every = Every(1)
+    topic: str | None = None
+    labels: str | None = None  # what says when what is shown
+
+    @property
+    def is_live(self) -> bool:
+        """Whether any of it is."""
+        return any(map(is_camera, self.names))
+
+    def open_each(self, problems: "list[Problem]") -> "Iterator[Footage]":
+        """Yield one after the other, open; put those that cannot be read in `problems`."""
+        from newfound.recognition.sources import Problem
+
+        for name in self.names:
+            with ExitStack() as stack:
+                try:
+                    footage = open_footage(
+                        name, crop=self.crop, topic=self.topic, labels=self.labels
+                    )
+                    opened = stack.enter_context(footage)
+                except UnreadableImageError as error:
+                    problems.append(Problem(name, str(error)))
+                    continue
+                except InputError as error:
+                    raise typer.BadParameter(printable(error)) from error
+                yield opened
+
+
+def choose(
+    inputs: Sequence[str],
+    *,
+    crop: str | None = None,
+    centre: bool = False,
+    every: str | None = None,
+    topic: str | None = None,
+    labels: str | None = None,
+    **others: Any,
+) -> Chosen | None:
+    """Return the footage among inputs, of which there must be all or none; None: there is none.
+
+    `labels` is what was given, unless it is about folders; `others` are further options that are
+    about footage alone.
+    """
+    names = [name for name in inputs if is_footage(name)]
+    if not names:
+        given = {"crop": crop, "centre": centre, "every": every, "topic": topic, **others}
+        for option in (name for name, value in given.items() if value):
+            raise typer.BadParameter(
+                "that is for videos and recordings", param_hint=f"--{option.replace('_', '-')}"
+            )
+        return None
+    if len(names) < len(inputs):
+        other = next(name for name in inputs if name not in names)
+        raise typer.BadParameter(
+            printable(f"{names[0]} is footage and {other} is not: take them one after the other")
+        )
+    if crop is not None and centre:
+        raise typer.BadParameter("that is one part, and --centre another", param_hint="--crop")
+    with usage_errors():
+        part = CENTRE if centre else None if crop is None else Crop.parse(crop)
+        return Chosen(names, part, Every(1) if every is None else Every.parse(every), topic, labels)
+
+
+def check_shown(chosen: Chosen, label: str | None) -> None:
+    """End with wrong usage unless one thing, and a thing that can, says what is shown."""
+    if label is not None and chosen.labels is not None:
+        raise typer.BadParameter("that says what is shown, and so does --as", param_hint="--labels")
+    if label is None and chosen.labels is None:
+        raise typer.BadParameter(
+            printable(chosen.names[0]) + ": say what it shows with --as, or when with --labels"
+        )
+    if chosen.labels == "path":
+        raise typer.BadParameter(
+            "for footage, that is a .csv file or a topic", param_hint="--labels"
+        )
+    if label is not None:
+        check_label(label)
+
+
+class FootageTeacher:
+    """Teaches footage that was chosen, and says what became of it."""
+
+    def __init__(
+        self, lesson: "Lesson", chosen: Chosen, label: str | None, at_most: int | None
+    ) -> None:
+        from newfound.robot.teaching import FootageLesson
+
+        self.lesson, self.chosen = lesson, chosen
+        self.frames = FootageLesson(lesson, label, chosen.every, at_most)
+
+    def run(self, console: Console) -> Iterator[None]:
+        """Teach one after the other, and yield after each."""
+        for footage in self.chosen.open_each(self.lesson.problems):
+            bar = console.progress(footage.frames(), footage.total, footage.name)
+            self.frames.run(bar, footage.is_live)
+            yield
+
+    def report(self, lesson: "Lesson", seconds: float) -> Iterator[str]:
+        """Yield what became of all frames, in words."""
+        skipped = self.frames.skipped + Counter({"taught already": lesson.known})
+        listed = ", ".join(f"{n} {why}" for why, n in skipped.most_common())
+        seen = plural(self.frames.seen, "frame")
+        yield f"Learned {lesson.taught} of {seen} in {seconds:.1f} s."
+        if listed:
+            yield f"Skipped {listed}."
+
+
+def answer_lines(
+    recogniser: "Recogniser",
+    chosen: Chosen,
+    problems: "list[Problem]",
+    top: int | None,
+    unknown_above: float | None,
+    console: Console,
+) -> Iterator[Line]:
+    """Yield a line for each frame; without `top`, one for each stretch of frames that agree."""
+    from newfound.recognition.evidence import Evidence, stretches
+
+    bound = recogniser.unknown_above if unknown_above is None else unknown_above
+    for footage in chosen.open_each(problems):
+        guesses = len(recogniser.classes) if top is None else top
+        answers = _answers(recogniser, footage, chosen.every, problems, guesses, bound, console)
+        if top is not None:
+            for frame, answer in answers:
+                yield answer_line(frame.name, answer, frame.time)
+            continue
+        evidence = Evidence()
+        smoothed = (
+            (evidence.add(answer, frame.time, bound), frame.time) for frame, answer in answers
+        )
+        for stretch in stretches(smoothed):
+            yield stretch_line(footage.name, stretch, footage.start)
+
+
+def _answers(
+    recogniser: "Recogniser",
+    footage: "Footage",
+    every: Every,
+    problems: "list[Problem]",
+    top: int,
+    bound: float,
+    console: Console,
+) -> "Iterator[tuple[Frame, Answer]]":
+    from newfound.robot.looking import look
+
+    frames = console.progress(footage.frames(), footage.total, footage.name)
+    extractor = recogniser.extractor
+    considered = every.of(frames, Counter())
+    for frame, vector in look(considered, extractor, problems, footage.is_live):
+        yield frame, recogniser.look_at_vectors(vector[None], top, bound, extractor.identity)[0]

@@ -1,0 +1,90 @@
+"""Frames on their way through an extractor."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.common.errors import UnreadableImageError
+from newfound.recognition.sources import Problem
+from newfound.robot.frames import Frame
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from newfound.features.extractor import Extractor
+
+Looked = Iterator[tuple[Frame, NDArray[np.float32]]]
+
+
+def look(
+    frames: Iterable[Frame | Problem],
+    extractor: "Extractor",
+    problems: list[Problem],
+    is_live: bool = False,
+) -> Looked:
+    """Yield frames with their vectors, in order.
+
+    Parameters
+    ----------
+    frames : iterable of Frame or Problem
+    extractor : Extractor
+    problems : list of Problem
+        Is added to: what could not be read.
+    is_live : bool, default=False
+        Whether each frame is to be looked at before the next is taken. Otherwise all cores look,
+        a few frames ahead of what is asked for.
+
+    Yields
+    ------
+    (Frame, ndarray of shape (d,))
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> from newfound.features import Pixels
+    >>> problems, grey = [], Image.new("RGB", (8, 8), "grey")
+    >>> frames = [Frame(grey, 0.0, "first", b""), Problem("second", "damaged")]
+    >>> [(frame.name, vector.shape) for frame, vector in look(frames, Pixels(4), problems)]
+    [('first', (16,))]
+    >>> problems
+    [Problem(name='second', reason='damaged')]
+    """
+    readable = _readable(frames, problems)
+    return (_one_by_one if is_live else _ahead)(readable, extractor, problems)
+
+
+def _readable(frames: Iterable[Frame | Problem], problems: list[Problem]) -> Iterator[Frame]:
+    for frame in frames:
+        if isinstance(frame, Problem):
+            problems.append(frame)
+        else:
+            yield frame
+
+
+def _one_by_one(frames: Iterable[Frame], extractor: "Extractor", problems: list[Problem]) -> Looked:
+    for frame in frames:
+        try:
+            vector = extractor.one(frame.image)
+        except UnreadableImageError as error:
+            problems.append(Problem(frame.name, str(error)))
+        else:
+            yield frame, vector
+
+
+def _ahead(frames: Iterable[Frame], extractor: "Extractor", problems: list[Problem]) -> Looked:
+    coming = deque[Frame]()
+
+    def images() -> "Iterator[Image]":
+        for frame in frames:
+            coming.append(frame)
+            yield frame.image
+
+    for _, _, vector, problem in extractor.stream(images()):
+        frame = coming.popleft()
+        if vector is None:
+            problems.append(Problem(frame.name, str(problem)))
+        else:
+            yield frame, vector
