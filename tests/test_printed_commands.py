@@ -10,9 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from newfound.cli import app
+from newfound.recognition.journal import NewExample
 from newfound.recognition.journalled import JournalledRecogniser
 from tests.command_line import Done, newfound
 
@@ -141,6 +143,12 @@ def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path
             "newfound undo kitchen.newfound",
         ):
             assert run(line, world).code == 0
+    if command == "inbox":  # two things that were asked about
+        kitchen = JournalledRecogniser(world / "kitchen.newfound")
+        for number in range(2):
+            vector = np.full(kitchen.width or 0, number, dtype=np.float32)
+            kitchen.ask([NewExample(vector, bytes([number] * 16), kitchen.identity)])
+        kitchen.journal.close()
     for line in lines:
         assert (
             line.partition(" newfound ")[2]
