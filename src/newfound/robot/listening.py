@@ -304,7 +304,7 @@ class Listener:
             if recogniser.is_taught:  # otherwise somebody has just taken the last example back
                 raise
             return None
-        return self._evidence.add(answer, time, recogniser.unknown_above)
+        return self._evidence.add(answer, time, recogniser.unknown_above, vector)
 
     def _ask(
         self, answer: "Answer | None", vector: Any, image: Any, time: float, said: dict[str, Any]
