@@ -85,7 +85,7 @@ class Heard(Client):
     def pass_over(self, how_many: int) -> None:
         """Wait for so many more answers, and forget all."""
         self.answers.clear()
-        self.wait(self.answers, lambda said: len(self.answers) >= how_many)
+        self.wait_for_number(self.answers, how_many)
 
 
 class Robot(NamedTuple):

@@ -38,6 +38,10 @@ class Recorder:
             where.append(what)
             self._changed.notify_all()
 
+    def wait_for_number(self, where: list[Said], number: int) -> None:
+        """Wait until so many are there."""
+        self.wait(where, lambda _: len(where) >= number)
+
     def wait(self, where: list[Said], is_it: Callable[[Said], object] = lambda said: True) -> Said:
         """Return the first that is it, once it is there."""
         found: list[Said] = []

@@ -28,6 +28,7 @@ from tests.robot.recorder import says
 from tests.robot.zenoh_client import IMAGES, Client, free_port, session
 
 MUG, CUP = 1, 2
+STAMP = 1_700_000_000_123_456_789
 
 
 @contextmanager
@@ -56,19 +57,20 @@ def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_pat
     words = "-m", "newfound", "listen", model, "--zenoh", IMAGES, "--extractor", "pixels:size=8"
     network = "--connect", f"tcp/127.0.0.1:{camera_port}", "--listen", f"tcp/127.0.0.1:{port}"
     camera = "-m", "tests.robot.zenoh_client", camera_port
-    with Process(*words, *network, "--json") as robot:
+    with Process(*words, *network, "--json", "--ask") as robot:
         robot.wait_for("Nobody is there")  # the camera comes later
         with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
             client = Client(opened)
             robot.wait_for("Connected")
             with Process(*camera, MUG) as publisher:
-                client.wait(client.answers)
-                for thing, label in (MUG, "mug"), (CUP, "cup"):
-                    publisher.tell(thing)
-                    assert client.ask(f'{{"do": "teach", "label": "{label}", "seconds": 0}}')["ok"]
-                    client.wait(client.answers, says(teaching=label, label=label))
-                    assert client.ask("stop")["taught"] >= 1
-                client.wait(client.answers, says(label="cup"))
+                number = client.wait(client.questions)["id"]  # a new model knows nothing
+                robot.wait_for("what is it? Question 1")
+                assert client.ask(f"name {number} mug")["ok"]
+                publisher.tell(CUP)
+                assert client.ask('{"do": "teach", "label": "cup", "seconds": 0}')["ok"]
+                client.wait(client.answers, says(teaching="cup", label="cup"))
+                assert client.ask("stop")["taught"] >= 1
+                client.wait(client.answers, says(teaching=None, label="cup"))
                 assert publisher.end(signal.SIGKILL) == -signal.SIGKILL
             so_far = len(client.answers)
             with Process(*camera, MUG) as publisher:  # at the same address
@@ -86,26 +88,19 @@ def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_pat
 
 def test_answers_go_as_text_as_a_string_and_as_a_classification(tmp_path: Path) -> None:
     with listening(tmp_path) as (_, client):
-        heard = client.session.declare_subscriber("newfound/*")
+        strings, classes = client.hear("newfound/answer"), client.hear("newfound/classification")
         client.ask('{"do": "teach", "label": "mug", "seconds": 0}')
-        client.session.put(IMAGES, message(MUG, 0))
-        client.wait(client.answers)
-        client.session.put(IMAGES, message(MUG, 1, 1_700_000_000_123_456_789))
-        said = client.wait(client.answers, says(label="mug"))
-        found: dict[str, Any] = {}
-        while len(found) < 2 or not found["classification"].results:
-            sample = heard.recv()
-            name, data = str(sample.key_expr).split("/")[1], sample.payload.to_bytes()
-            if name == "classification":
-                found[name] = decode_cdr(data, CLASSIFICATION)
-            elif name == "answer":
-                found[name] = json.loads(string_cdr(data))
-    assert found["answer"] == said
-    classification = found["classification"]
-    assert classification.header.stamp.sec == 1_700_000_000
-    assert classification.header.stamp.nanosec == 123_456_789
-    assert classification.header.frame_id == CAMERA
-    assert classification.results[0].class_id == "mug"
+        for number in (1, 2):
+            client.session.put(IMAGES, message(MUG, number, STAMP))
+            for heard in (client.answers, strings, classes):
+                client.wait_for_number(heard, number)
+    assert [json.loads(string_cdr(each["data"])) for each in strings] == client.answers
+    assert client.answers[1]["label"] == "mug"
+    unknown, known = (decode_cdr(each["data"], CLASSIFICATION) for each in classes)
+    assert unknown.results == []
+    assert known.results[0].class_id == "mug"
+    assert (known.header.stamp.sec, known.header.stamp.nanosec) == divmod(STAMP, 10**9)
+    assert known.header.frame_id == CAMERA
 
 
 def test_commands_come_as_text_as_json_as_a_string_and_as_a_query(tmp_path: Path) -> None:
@@ -125,30 +120,26 @@ def test_commands_come_as_text_as_json_as_a_string_and_as_a_query(tmp_path: Path
 def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_path: Path) -> None:
     # As ros2/rmw_zenoh documents them (docs/design.md, attachment_helpers.cpp of 0.2.4 and later);
     # there is no ROS 2 here to try it with.
+    image = f"7/{IMAGES}/sensor_msgs::msg::dds_::CompressedImage_/"
+    command = "7/newfound/command/std_msgs::msg::dds_::String_/"
     with listening(tmp_path, domain=7) as (_, client):
-        heard = client.session.declare_subscriber("7/newfound/**")
-        image = f"7/{IMAGES}/sensor_msgs::msg::dds_::CompressedImage_/"
-        command = "7/newfound/command/std_msgs::msg::dds_::String_/"
+        heard = client.hear("7/newfound/**")
         client.session.put(image + typestore(2).hash_rihs01(COMPRESSED), message(MUG, 0, 5))
-        client.session.put(command + "RIHS01_any", string_message_cdr("state"))
-        found: dict[str, tuple[str, bytes]] = {}
-        while len(found) < 3:
-            sample = heard.recv()
-            assert sample.attachment is not None or "command" in str(sample.key_expr)
-            if sample.attachment is not None:
-                name = str(sample.key_expr).split("/")[2]
-                found.setdefault(name, (str(sample.key_expr), sample.attachment.to_bytes()))
+        client.session.put(command + "RIHS01_any", string_message_cdr("save"))
+        answer = client.wait(heard, says(topic="answer"))
+        classification = client.wait(heard, says(topic="classification"))
+        client.wait(client.replies, says(command="save"))
         tokens = {
             str(reply.ok.key_expr) for reply in client.session.liveliness().get("@ros2_lv/7/**")
         }
-    key, attachment = found["answer"]
-    assert key.split("/")[3:] == [
+    assert answer["key"].split("/")[3:] == [
         "std_msgs::msg::dds_::String_",
         "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
     ]
-    number, nanoseconds, length, _ = struct.unpack("<qqB16s", attachment)
+    assert classification["key"].split("/")[3] == "vision_msgs::msg::dds_::Classification_"
+    number, nanoseconds, length, _ = struct.unpack("<qqB16s", answer["attachment"])
     assert (number, length, nanoseconds > 1.6e18) == (1, 16, True)
-    assert found["classification"][0].split("/")[3] == "vision_msgs::msg::dds_::Classification_"
+    assert all(each["attachment"] for each in heard if each["topic"] != "command")
     kinds = sorted(token.split("/")[5] for token in tokens)
     assert kinds == ["MP"] * 4 + ["MS"] * 2 + ["NN"]
     assert len({token.split("/")[4] for token in tokens}) == len(tokens)

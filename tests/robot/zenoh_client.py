@@ -43,6 +43,21 @@ class Client(Recorder):
                 lambda sample, where=where: self.keep(where, json.loads(sample.payload.to_bytes())),
             )
 
+    def hear(self, key: str) -> list[Said]:
+        """Return where messages are put that come from now on, each with its topic's name."""
+        where: list[Said] = []
+
+        def keep(sample: Any) -> None:
+            more = None if sample.attachment is None else sample.attachment.to_bytes()
+            name = str(sample.key_expr)
+            topic = name.partition(f"{self.prefix}/")[2].partition("/")[0]
+            data = sample.payload.to_bytes()
+            self.keep(where, {"key": name, "topic": topic, "data": data, "attachment": more})
+
+        self.session.declare_subscriber(key, keep)
+        self.ask("state")  # what is asked after it is answered after it is known
+        return where
+
     def ask(self, text: str) -> Said:
         """Give a command as a query, and return the reply."""
         for reply in self.session.get(f"{self.prefix}/command", payload=text, timeout=PATIENCE):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from newfound.common.errors import InputError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
+from newfound.recognition.inbox import MOST_QUESTIONS
 from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import NO_LABELS
 from newfound.robot.answers import answer_of, stamp_of
@@ -83,8 +84,9 @@ class Listener:
     """
 
     # frames: the newest that came. looked, unreadable: frames that were answered, and messages that
-    # were no images. problem: of the last of these. answered: the newest answer. _lesson: what is being taught; _lock is held to change it, and to
-    # edit. _evidence is of the model at _position.
+    # were no images. problem: of the last of these. answered: the newest answer.
+    # _lesson: what is being taught; _lock is held to change it, and to edit.
+    # _evidence: of the frames that the model of _position answered.
 
     def __init__(
         self,
@@ -243,7 +245,7 @@ class Listener:
             "undo": recogniser.undoable,
             "redo": recogniser.redoable,
             "cannot_tell_unknown": recogniser.cannot_tell_unknown,
-            "questions": len(recogniser.questions()),
+            "questions": len(recogniser.questions(limit=MOST_QUESTIONS)),
             "frames": self.frames.came,
             "looked": self.looked,
             "dropped": self.frames.dropped,
