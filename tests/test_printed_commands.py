@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from newfound.cli import app
 from newfound.recognition.journal import NewExample
 from newfound.recognition.journalled import JournalledRecogniser
 from tests.command_line import Done, newfound
+from tests.robot.bags import compressed, write_bag
+from tests.robot.clips import write_clip
 
 pytestmark = pytest.mark.slow
 
@@ -130,7 +133,18 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         done = run(line, world)
         assert done.code == 0, (line, done.err)
+    write_footage(world)
     return world
+
+
+def write_footage(world: Path) -> None:
+    """Write a video of a mug, and a recording of a mug and then a cat that labels.csv tells of."""
+    photos = [sorted((world / "photos" / label).glob("*.jpg"))[:6] for label in ("mug", "cat")]
+    pictures = [np.asarray(Image.open(path).resize((320, 240))) for path in photos[0]]
+    write_clip(world / "clip.mp4", pictures, "mpeg4", "yuv420p", rate=2)
+    told = [compressed(n, path.read_bytes()) for n, path in enumerate(itertools.chain(*photos))]
+    shutil.move(write_bag(world / "bag", "mcap", told), world / "run.mcap")
+    (world / "labels.csv").write_text("start,end,label\n0,6,mug\n6,,cat\n")
 
 
 @pytest.fixture

@@ -234,8 +234,8 @@ def test_with_smooth_each_stretch_has_a_line_as_evidence_gives_them(taught: None
     bound = recogniser.unknown_above
     expected = list(
         stretches(
-            (evidence.add(answer, frame.time, bound), frame.time)
-            for answer, frame in zip(answers, frames, strict=True)
+            (evidence.add(answer, frame.time, bound, vector), frame.time)
+            for answer, frame, vector in zip(answers, frames, vectors, strict=True)
         )
     )
     lines = newfound("predict", "m", "both.avi", "--smooth", "--json").out.splitlines()

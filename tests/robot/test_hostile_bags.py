@@ -127,6 +127,53 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         Recording(tmp_path / "run.mcap").__enter__()
 
 
+@pytest.mark.parametrize("kind", ["db3", "sqlite3"])
+def test_what_lies_beside_a_database_is_told(kind: str, tmp_path: Path) -> None:
+    path = write_bag(tmp_path, kind, [compressed(0, JPEG)])
+    file = damaged_file(path)
+    file.with_name("run.db3-wal").write_bytes(b"the last second")
+    frames, (problem,) = read(path)
+    assert len(frames) == 1
+    assert problem.reason.startswith("what was recorded last lies in run.db3-wal and is not read")
+
+
+def test_a_topic_of_labels_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    told = [each for n in range(20) for each in (text(n, f"thing {n}"), compressed(n, jpeg(n)))]
+    path = write_bag(tmp_path, "mcap", told)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with Recording(path, labels="/label") as recording:
+        *frames, last = recording.frames()
+    assert isinstance(last, Problem)
+    labels = [frame.label for frame in frames if isinstance(frame, Frame)]
+    assert len(labels) > 5
+    assert labels == [f"thing {n}" for n in range(len(labels))]
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize(
+    ("column", "value", "frames_left"),
+    [
+        ("timestamp", "'soon'", range(3, 9)),  # where that ends the walk
+        ("timestamp", "1e300", range(3, 10)),
+        ("data", "10000000000", range(3, 9)),
+        ("data", "'a text'", range(3, 9)),
+        ("topic_id", "'none'", range(3, 9)),
+    ],
+)
+def test_anything_may_stand_in_a_database(
+    column: str, value: str, frames_left: range, is_cut: bool, tmp_path: Path
+) -> None:
+    path = write_bag(tmp_path, "db3", [compressed(n, JPEG) for n in range(9)])
+    with sqlite3.connect(path) as database:
+        database.execute(f"UPDATE messages SET {column} = {value} WHERE id = 4")
+    database.close()
+    if is_cut:
+        path.write_bytes(path.read_bytes()[:-4096])
+    frames, problems = read(path)
+    assert len(frames) in frames_left
+    assert problems or not is_cut
+
+
 def test_a_view_that_never_ends_is_not_asked(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "run.db3") as database:
         database.execute("CREATE TABLE topics (id, name, type)")

@@ -12,14 +12,16 @@ from newfound.cli.console import Console, plural, printable
 from newfound.cli.errors import usage_errors
 from newfound.cli.inputs import check_label
 from newfound.common.errors import InputError, UnreadableImageError
-from newfound.robot.crops import CENTRE, Crop
-from newfound.robot.every import Every
-from newfound.robot.footage import is_camera, is_footage, open_footage
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from newfound.recognition.lesson import Lesson
     from newfound.recognition.recogniser import Answer, Recogniser
     from newfound.recognition.sources import Problem
+    from newfound.robot.crops import Crop
+    from newfound.robot.every import Every
     from newfound.robot.frames import Footage, Frame
 
 # Of frames that could not be used, so many are listed.
@@ -30,19 +32,22 @@ class Chosen(NamedTuple):
     """Footage that is named on the command line, and how it is to be read."""
 
     names: list[str]
-    crop: Crop | None = None
-    every: Every = Every(1)
-    topic: str | None = None
-    labels: str | None = None  # what says when what is shown
+    crop: "Crop | None"
+    every: "Every"
+    topic: str | None
+    labels: str | None  # what says when what is shown
 
     @property
     def is_live(self) -> bool:
         """Whether any of it is."""
+        from newfound.robot.footage import is_camera
+
         return any(map(is_camera, self.names))
 
     def open_each(self, problems: "list[Problem]") -> "Iterator[Footage]":
         """Yield one after the other, open; put those that cannot be read in `problems`."""
         from newfound.recognition.sources import Problem
+        from newfound.robot.footage import open_footage
 
         for name in self.names:
             with ExitStack() as stack:
@@ -74,6 +79,10 @@ def choose(
     `labels` is what was given, unless it is about folders; `others` are further options that are
     about footage alone.
     """
+    from newfound.robot.crops import CENTRE, Crop
+    from newfound.robot.every import Every
+    from newfound.robot.footage import is_footage
+
     names = [name for name in inputs if is_footage(name)]
     if not names:
         given = {"crop": crop, "centre": centre, "every": every, "topic": topic, **others}
@@ -154,12 +163,13 @@ def answer_lines(
         guesses = len(recogniser.classes) if top is None else top
         answers = _answers(recogniser, footage, chosen.every, problems, guesses, bound, console)
         if top is not None:
-            for frame, answer in answers:
+            for frame, _, answer in answers:
                 yield answer_line(frame.name, answer, frame.time)
             continue
         evidence = Evidence()
         smoothed = (
-            (evidence.add(answer, frame.time, bound), frame.time) for frame, answer in answers
+            (evidence.add(answer, frame.time, bound, vector), frame.time)
+            for frame, vector, answer in answers
         )
         for stretch in stretches(smoothed):
             yield stretch_line(footage.name, stretch, footage.start)
@@ -168,16 +178,17 @@ def answer_lines(
 def _answers(
     recogniser: "Recogniser",
     footage: "Footage",
-    every: Every,
+    every: "Every",
     problems: "list[Problem]",
     top: int,
     bound: float,
     console: Console,
-) -> "Iterator[tuple[Frame, Answer]]":
+) -> "Iterator[tuple[Frame, NDArray[np.float32], Answer]]":
     from newfound.robot.looking import look
 
     frames = console.progress(footage.frames(), footage.total, footage.name)
     extractor = recogniser.extractor
     considered = every.of(frames, Counter())
     for frame, vector in look(considered, extractor, problems, footage.is_live):
-        yield frame, recogniser.look_at_vectors(vector[None], top, bound, extractor.identity)[0]
+        (answer,) = recogniser.look_at_vectors(vector[None], top, bound, extractor.identity)
+        yield frame, vector, answer

@@ -116,6 +116,7 @@ class Extractor(ABC):
         sources: Iterable[Source],
         wanted: Callable[[Any, bytes], bool] | None = None,
         threads: int | None = None,
+        at_once: int | None = None,
     ) -> Iterator[Extracted]:
         """Yield what became of each image, in order, a few ahead of what is asked for.
 
@@ -127,19 +128,22 @@ class Extractor(ABC):
             in other threads.
         threads : int, optional
             How many of these there are. By default one for each core.
+        at_once : int, optional
+            How many images each takes at a time, if fewer than `batch_size`. For each thread, twice
+            as many are held.
 
         Yields
         ------
         Extracted
         """
-        workers = threads or cores()
+        workers, size = threads or cores(), min(at_once or self.batch_size, self.batch_size)
         remaining = iter(sources)
         coming: deque[Future[list[Extracted]]] = deque()
         pool = ThreadPoolExecutor(workers, thread_name_prefix="newfound-images")
         try:
             while True:
                 while len(coming) < 2 * workers:
-                    chunk = list(islice(remaining, self.batch_size))
+                    chunk = list(islice(remaining, size))
                     if not chunk:
                         break
                     coming.append(pool.submit(self._extract, chunk, wanted))

@@ -64,6 +64,11 @@ class Bag:
             raise InputError(f"{why}; {_advice(self.path)}") from error
         if found < told:
             raise InputError(f"it says that {topic} has {told:,} messages, but {found:,} are there")
+        if log := _log_of(self.path):
+            raise InputError(
+                f"what was recorded last lies in {log.name} and is not read; "
+                f"sqlite3 with PRAGMA wal_checkpoint(TRUNCATE) brings it in"
+            )
 
 
 def is_recording(name: str | Path) -> bool:
@@ -134,13 +139,13 @@ def _check(path: Path) -> None:
 def _indexed(path: Path, reader: Any) -> Bag:
     topics = dict[str, Topic]()
     for each in reader.connections:
-        before = topics.get(each.topic, Topic(type_name(each.msgtype), 0))
-        topics[each.topic] = before._replace(total=before.total + int(each.msgcount))
+        before = topics.get(str(each.topic), Topic(type_name(each.msgtype), 0))
+        topics[str(each.topic)] = before._replace(total=before.total + int(each.msgcount))
 
     def walk(topic: str) -> Iterator[Message]:
-        wanted = [each for each in reader.connections if each.topic == topic]
+        wanted = [each for each in reader.connections if str(each.topic) == topic]
         for connection, time, data in reader.messages(wanted):
-            yield Message(topic, type_name(connection.msgtype), time, data)
+            yield Message.checked(topic, type_name(connection.msgtype), time, data)
 
     return Bag(path, topics, int(reader.start_time), walk)
 
@@ -163,6 +168,12 @@ def _salvaged(path: Path, error: Exception) -> Bag:
         raise error
 
     return Bag(path, topics, start, walk)
+
+
+def _log_of(path: Path) -> Path | None:
+    """Return the write-ahead log that a recorder left beside a database when it was killed."""
+    logs = path.glob("*.db3-wal") if path.is_dir() else [path.with_name(f"{path.name}-wal")]
+    return next((log for log in logs if log.is_file() and log.stat().st_size), None)
 
 
 def _advice(path: Path) -> str:

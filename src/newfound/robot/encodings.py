@@ -19,18 +19,26 @@ class Encoding(NamedTuple):
 
     channels: int
     bytes_each: int  # of a channel
-    order: str  # which channels are red, green and blue; or the two rows of a Bayer pattern
+    order: str  # of the colours; of a Bayer pattern, in its upper left 2 x 2 pixels
+
+    @property
+    def is_bayer(self) -> bool:
+        """Whether each pixel has one of the colours."""
+        return self.order in BAYER
+
+
+BAYER = ("rggb", "bggr", "gbrg", "grbg")
 
 
 def _encodings() -> dict[str, Encoding]:
-    known = {f"{bits}UC1": Encoding(1, bits // 8, "000") for bits in (8, 16)}
+    known = {}
     for bits in (8, 16):
-        known[f"mono{bits}"] = Encoding(1, bits // 8, "000")
-        for name, order in {"rgb": "012", "bgr": "210"}.items():
+        known[f"mono{bits}"] = known[f"{bits}UC1"] = Encoding(1, bits // 8, "grey")
+        for order in ("rgb", "bgr"):
             # The alpha of a camera says nothing, and is left out.
-            known[f"{name}{bits}"] = Encoding(3, bits // 8, order)
-            known[f"{name}a{bits}"] = Encoding(4, bits // 8, order)
-        for pattern in ("rggb", "bggr", "gbrg", "grbg"):
+            known[f"{order}{bits}"] = Encoding(3, bits // 8, order)
+            known[f"{order}a{bits}"] = Encoding(4, bits // 8, order)
+        for pattern in BAYER:
             known[f"bayer_{pattern}{bits}"] = Encoding(1, bits // 8, pattern)
     # What OpenCV calls so has blue first.
     return known | {"8UC3": known["bgr8"], "8UC4": known["bgra8"]}
@@ -98,16 +106,19 @@ def raw(message: Any) -> Image.Image:
     if how.bytes_each == 2:
         wide = np.ascontiguousarray(rows).view(">u2" if message.is_bigendian else "<u2")
         rows = (wide // 257).astype(np.uint8)  # as features.images does
-    if how.order.isalpha():
+    if how.is_bayer:
         return Image.fromarray(demosaiced(rows, how.order))
+    if how.order == "grey":
+        return Image.fromarray(np.ascontiguousarray(rows)).convert("RGB")
     pixels = rows.reshape(message.height, message.width, how.channels)
-    return Image.fromarray(np.ascontiguousarray(pixels[:, :, [int(i) for i in how.order]]))
+    colours = pixels[:, :, :3] if how.order == "rgb" else pixels[:, :, 2::-1]
+    return Image.fromarray(np.ascontiguousarray(colours))
 
 
 def _check(message: Any, how: Encoding) -> None:
     """Raise UnreadableImageError if the sizes that a message tells lie."""
     width, height, step = message.width, message.height, message.step
-    called, smallest = message.encoding, 2 if how.order.isalpha() else 1
+    called, smallest = message.encoding, 2 if how.is_bayer else 1
     if width * height > LARGEST_PIXELS:
         raise UnreadableImageError(
             f"{width} x {height} pixels, more than the {LARGEST_PIXELS:,} that are decoded"

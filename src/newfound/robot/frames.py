@@ -36,7 +36,7 @@ class Footage(Protocol):
 
     @property
     def start(self) -> float:
-        """The time of its first frame."""
+        """The time at which it begins: names of frames count from there."""
 
     def frames(self) -> "Iterator[Frame | Problem]":
         """Yield frames, and what could not be read as one; it can be called once."""

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from newfound.features.extractor import Extractor
+
+# Pictures that wait for an extractor, or for whoever asks, take about so many bytes at most.
+ROOM = 2**28
 
 Looked = Iterator[tuple[Frame, NDArray[np.float32]]]
 
@@ -75,14 +79,23 @@ def _one_by_one(frames: Iterable[Frame], extractor: "Extractor", problems: list[
 
 
 def _ahead(frames: Iterable[Frame], extractor: "Extractor", problems: list[Problem]) -> Looked:
+    from newfound.features.extractor import cores
+
+    remaining = iter(frames)
+    first = next(remaining, None)
+    if first is None:
+        return
+    held = max(2, ROOM // (3 * first.image.width * first.image.height))
+    threads = min(cores(), held // 2)
     coming = deque[Frame]()
 
     def images() -> "Iterator[Image]":
-        for frame in frames:
+        for frame in chain([first], remaining):
             coming.append(frame)
             yield frame.image
 
-    for _, _, vector, problem in extractor.stream(images()):
+    stream = extractor.stream(images(), threads=threads, at_once=held // (2 * threads))
+    for _, _, vector, problem in stream:
         frame = coming.popleft()
         if vector is None:
             problems.append(Problem(frame.name, str(problem)))

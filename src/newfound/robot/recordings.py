@@ -140,7 +140,7 @@ class Recording:
             return Spans([])
         if labels.lower().endswith((".csv", ".tsv")):
             return read_spans(labels, self.start)
-        return texts_as_spans(list(self._texts(self._checked(labels, (STRING,)))))
+        return texts_as_spans(sorted(self._texts(self._checked(labels, (STRING,)))))
 
     def _texts(self, topic: str) -> Iterator[tuple[float, str]]:
         read = string_ros1 if self.bag.ros == 1 else string_cdr

@@ -29,6 +29,15 @@ class Message(NamedTuple):
     time: int  # when it was recorded: nanoseconds of Unix time
     data: bytes
 
+    @classmethod
+    def checked(cls, topic: str, type: str, time: Any, data: Any) -> "Message":
+        """Return a message from a database, in whose columns anything may stand.
+
+        >>> Message.checked("/label", "std_msgs/msg/String", 7, None)
+        Message(topic='/label', type='std_msgs/msg/String', time=7, data=b'')
+        """
+        return cls(topic, type, int(time), data if isinstance(data, bytes) else b"")
+
 
 def messages(path: Path) -> Iterator[Message]:
     """Yield the messages of a recording in the order of its file, as long as that can be read.
@@ -128,11 +137,13 @@ def _of_db3(path: Path) -> Iterator[Message]:
             if found.fetchall() != [("table",)]:
                 raise ValueError(f"it has no table of {table}")
         listed = database.execute("SELECT id, name, type FROM topics")
-        topics = {number: (name, kind) for number, name, kind in listed}
+        topics = {number: (str(name), str(kind)) for number, name, kind in listed}
         rows = database.execute("SELECT topic_id, timestamp, data FROM messages NOT INDEXED")
         for number, time, data in rows:
-            is_packed = data.startswith(_ZSTD)  # no message of ROS 2 begins so
-            yield Message(*topics[number], time, _unpacked(data) if is_packed else data)
+            message = Message.checked(*topics[number], time, data)
+            # Messages may be packed each; no other of ROS 2 begins so.
+            is_packed = message.data.startswith(_ZSTD)
+            yield message._replace(data=_unpacked(data)) if is_packed else message
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -82,7 +82,7 @@ def teach(
     newfound teach kitchen.newfound vectors.npz
     newfound teach house.newfound photos/ --cluster local
     newfound teach kitchen.newfound clip.mp4 --as mug
-    newfound teach kitchen.newfound run.mcap --topic /camera/image --labels labels.csv
+    newfound teach kitchen.newfound run.mcap --labels labels.csv
 
     A folder of images is a class of its name. A folder of such folders holds several classes. The
     option --as labels everything that is given. An existing model learns more. A new one is made
@@ -138,6 +138,11 @@ def _check_footage(chosen: Chosen, label: str | None, cluster: str | None) -> No
     if cluster is not None:
         raise typer.BadParameter("footage is taught here", param_hint="--cluster")
     check_shown(chosen, label)
+    if (
+        len(chosen.names) > 1 and not chosen.is_live
+    ):  # what is wrong with the last is said before the first is learned
+        for _ in chosen.open_each([]):
+            pass
 
 
 @contextmanager

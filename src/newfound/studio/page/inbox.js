@@ -5,6 +5,8 @@ import { find, make, plural, say } from "./dom.js";
 
 const MOST = 12;             // questions on the page; the others come when these are answered
 
+const blank = () => make("span", { class: "blank", text: "no picture" });
+
 export class Inbox {
   #place = find("#questions");
   #parts;
@@ -48,6 +50,7 @@ export class Inbox {
       make("ul", { class: "examples" }, ...frames.map((frame, i) => make("li", {}, make("img", {
         loading: "lazy", decoding: "async", width: 72, height: 72, draggable: "false",
         alt: `Picture ${i + 1} of ${frames.length}`, src: `/api/examples/${frame}/thumbnail`,
+        onerror: ({ target }) => target.replaceWith(blank()),
       })))),
       make("p", { class: "note", text: `${when}${source ? `, ${source}` : ""}` }),
       make("form", {
