@@ -18,6 +18,7 @@ from newfound.cli.commands.forget import forget
 from newfound.cli.commands.forget_class import forget_class
 from newfound.cli.commands.inbox import inbox
 from newfound.cli.commands.inspect import inspect
+from newfound.cli.commands.listen import listen
 from newfound.cli.commands.merge import merge
 from newfound.cli.commands.predict import predict
 from newfound.cli.commands.redo import redo
@@ -51,6 +52,7 @@ app.command()(redo)
 app.command()(inbox)
 app.command()(studio)
 app.command()(serve)
+app.command()(listen)
 app.command()(features)
 app.command()(reproduce)
 app.command()(demo)
