@@ -9,6 +9,8 @@ from newfound.common.files import DIGEST_BYTES
 from newfound.distributed.tree import MOST, ROOM, fan_in, levels
 from newfound.features import Extractor, Pixels
 from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
+from newfound.recognition.evidence import HALF_LIFE, SAME_ABOVE
+from newfound.recognition.inbox import MOST_QUESTIONS
 from newfound.recognition.journal import KEEP_THUMBNAILS, KEEP_VECTORS
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
 from newfound.solvers.watch import CHECK_EVERY
@@ -67,6 +69,9 @@ def power(number: float) -> str:
             f"{LIMITED.message // MB} MB, zips to {LIMITED.archive // MB} MB",
         ),
         ("studio.md", f"there may be {LIMITED.sockets} WebSockets"),
+        ("studio.md", f"each of which counts half after {HALF_LIFE:g} s"),
+        ("studio.md", f"has a cosine below {SAME_ABOVE:g} to the last one's"),
+        ("studio.md", f"At most {MOST_QUESTIONS} questions are open"),
         ("features.md", f"more than {LARGEST_PIXELS // 1_000_000} million pixels"),
         ("features.md", f"files beyond {LARGEST_FILE // 2**20} MB"),
         ("features.md", f"below {Extractor.smallest} pixels ({Pixels.smallest}, for `Pixels`)"),

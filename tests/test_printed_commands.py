@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from newfound.cli import app
+from newfound.recognition.journal import NewExample
 from newfound.recognition.journalled import JournalledRecogniser
 from tests.command_line import Done, newfound
 from tests.robot.bags import compressed, write_bag
@@ -32,6 +33,8 @@ def run(line: str, folder: Path) -> Done:
     """Run a line as a user would who stands in a folder."""
     if line.startswith(("newfound studio ", "newfound serve ")):
         return run_service(line, folder)
+    if line.startswith("newfound listen "):
+        return run_listener(line, folder)
     if line.startswith("python examples/studio_client.py "):
         return run_client(line, folder)
     if line.startswith("newfound ") and not re.search(r"[|<>$;&]", line):
@@ -74,6 +77,27 @@ def run_service(line: str, folder: Path) -> Done:
     process.terminate()
     out, err = process.communicate(timeout=60)
     return Done(process.returncode, address + out, err)
+
+
+def run_listener(line: str, folder: Path) -> Done:
+    """Run a line that listens until it says so, and end it as a system does."""
+    if "--ros1" in line and shutil.which("roscore") is None:
+        return Done(0, "", "needs ROS 1, which is not here")
+    nobody = () if "--ros1" in line else ("--listen", "tcp/127.0.0.1:0")  # nobody else is met
+    process = subprocess.Popen(
+        [*shlex.split(line), *nobody],
+        cwd=folder,
+        env={**os.environ, "PATH": PATH, "ROS_MASTER_URI": "http://127.0.0.1:1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    said = process.stderr.readline()
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    assert "Listening" in said or "waiting" in said, said + err
+    return Done(process.returncode, out, said + err)
 
 
 def run_client(line: str, folder: Path) -> Done:
@@ -156,6 +180,12 @@ def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path
             "newfound undo kitchen.newfound",
         ):
             assert run(line, world).code == 0
+    if command == "inbox":  # two things that were asked about
+        kitchen = JournalledRecogniser(world / "kitchen.newfound")
+        for number in range(2):
+            vector = np.full(kitchen.width or 0, number, dtype=np.float32)
+            kitchen.ask([NewExample(vector, bytes([number] * 16), kitchen.identity)])
+        kitchen.journal.close()
     for line in lines:
         assert (
             line.partition(" newfound ")[2]

@@ -234,8 +234,8 @@ def test_with_smooth_each_stretch_has_a_line_as_evidence_gives_them(taught: None
     bound = recogniser.unknown_above
     expected = list(
         stretches(
-            (evidence.add(answer, frame.time, bound), frame.time)
-            for answer, frame in zip(answers, frames, strict=True)
+            (evidence.add(answer, frame.time, bound, vector), frame.time)
+            for answer, frame, vector in zip(answers, frames, vectors, strict=True)
         )
     )
     lines = newfound("predict", "m", "both.avi", "--smooth", "--json").out.splitlines()
@@ -279,6 +279,12 @@ def test_a_camera_is_taught_until_there_is_enough(camera: RtspServer) -> None:
     assert done.code == 0
     assert "Learned 3 of " in done.err
     assert "secret" not in done.err + str(Recogniser("m").taught.digests)
+
+
+def test_a_password_is_not_told_where_no_camera_answers() -> None:
+    done = newfound("teach", "m", "rtsp://anna:p@ss@127.0.0.1:1/door", "--as", "mug")
+    assert done.code == 3
+    assert "rtsp://127.0.0.1:1/door: no camera answers there" in done.err
 
 
 def test_a_camera_is_looked_at_until_someone_ends_it(

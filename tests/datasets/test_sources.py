@@ -181,6 +181,7 @@ def test_packed_rgbd_is_unpacked(places: Path) -> None:
     frames = rgbd()
     np.testing.assert_allclose(frames.X, [[0, 0.04 * 6], [6, 0.16 * 6]], rtol=1e-6)
     assert frames.categories.tolist() == ["apple", "food_can"]
+    assert frames.numbers.tolist() == [1, 7]
     assert frames.trials == [{"apple_1"}, {"food_can_12"}]
 
 

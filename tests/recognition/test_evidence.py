@@ -84,6 +84,21 @@ def test_back_in_time_after_a_long_pause_or_reset_only_the_newest_frame_counts()
     assert alone.add(cup, 0.0, 0.5) == cup
 
 
+def test_what_looks_like_another_thing_begins_a_new_track() -> None:
+    mug, cup = said({"mug": 0.9, "cup": 0.1}), said({"mug": 0.4, "cup": 0.6})
+    angles = {"near": math.acos(0.71), "far": math.acos(0.69)}
+    labels = {}
+    for how, angle in angles.items():
+        evidence = Evidence(half_life=1.0)
+        evidence.add(mug, 0.0, 0.5, [2.0, 0.0])
+        labels[how] = evidence.add(cup, 0.1, 0.5, [math.cos(angle), math.sin(angle)]).label
+    assert labels == {"near": "mug", "far": "cup"}
+    evidence.add(mug, 0.2, 0.5)  # of which no vector is known, nor of the next one's width
+    assert evidence.add(mug, 0.3, 0.5, [1.0, 0.0, 0.0]).label == "mug"
+    evidence.add(mug, 0.2, 0.5, [1.0, 0.0])
+    assert evidence.add(cup, 0.3, 0.5, [-1.0, 0.0, 0.0]).label == "mug"
+
+
 def test_classes_come_and_go_and_what_is_held_does_not_grow() -> None:
     evidence = Evidence(half_life=0.1)
     for frame in range(10_000):

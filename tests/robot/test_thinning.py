@@ -87,9 +87,10 @@ def test_no_more_are_taken_than_are_wanted() -> None:
     assert thinning.skipped == Counter({"beyond --at-most": 3})
 
 
-def test_a_blurred_frame_among_sharp_ones_is_skipped() -> None:
+@pytest.mark.parametrize("blur", [6, (6, 0), (0, 6)], ids=["all", "sideways", "upwards"])
+def test_a_blurred_frame_among_sharp_ones_is_skipped(blur: Any) -> None:
     pictures = [Image.fromarray(picture) for picture in still(1, 20)]
-    pictures[12] = pictures[12].filter(ImageFilter.BoxBlur(6))
+    pictures[12] = pictures[12].filter(ImageFilter.BoxBlur(blur))
     thinning = Thinning()
     assert [n for n, picture in enumerate(pictures) if not thinning.wants(picture)] == [12]
     assert thinning.skipped == Counter({"blurred": 1})

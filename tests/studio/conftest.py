@@ -55,9 +55,9 @@ class Served:
         return {each["label"]: each["count"] for each in classes}
 
     @contextmanager
-    def live(self, **headers: str) -> Iterator["Talk"]:
+    def live(self, query: str = "", **headers: str) -> Iterator["Talk"]:
         """Open a WebSocket."""
-        address = f"ws://127.0.0.1:{self.port}/api/live"
+        address = f"ws://127.0.0.1:{self.port}/api/live{query}"
         with connect(
             address, additional_headers=headers, max_size=None, compression=None, close_timeout=0.1
         ) as raw:

@@ -9,6 +9,7 @@ from tests.studio.browser.chromium import chromium
 from tests.studio.browser.film import Camera, objects
 from tests.studio.browser.person import Person, person
 from tests.studio.process import studio
+from tests.studio.questions import with_questions
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_browser]
 
@@ -17,6 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs_browser]
 def me(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
     folder = tmp_path_factory.mktemp("accessible")
     camera = Camera(folder / "camera.y4m")
+    with_questions(folder / "kitchen.newfound", "cup", None)
     with (
         chromium(camera.path) as browser,
         studio(folder / "kitchen.newfound", "studio", "--extractor", "pixels:size=8") as served,
@@ -44,6 +46,7 @@ def _found(me: Person, scheme: str, width: int, height: int) -> list[str]:
 
 def test_axe_finds_nothing_serious_on_any_face_of_the_page(me: Person) -> None:
     script()  # or skip, before anything is taught
+    me.page.locator("#questions img").first.wait_for()
     assert serious(me) == [], "empty"
     for name in objects()[:2]:
         me.hold_up(name)

@@ -3,11 +3,13 @@
 import base64
 import json
 import threading
+from importlib.resources import files
 from typing import Any
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from newfound.recognition.evidence import HALF_LIFE
 from newfound.studio.limits import Limits
 from tests.studio.conftest import Serve, Served, Talk, png
 
@@ -232,3 +234,37 @@ def test_a_key_that_was_seen_is_not_taught_again(served: Served) -> None:
             talk.send(**lesson(name, "mug", key="key-00000001"))
             assert talk.next("done", id=name)["repeated"] is repeated
     assert served.counts() == {"mug": 1}
+
+
+def test_smoothed_answers_are_of_all_frames_until_something_is_taught(served: Served) -> None:
+    for seed in range(3):
+        served.teach("mug", seed, 1)
+        served.teach("cup", seed, 2)
+    mug, cup = png(8, 1), png(9, 2)
+    with served.live() as plain, served.live("?smooth=10") as smooth:
+        said = []
+        for frame, image in enumerate([mug, mug, cup], start=1):
+            for talk in (plain, smooth):
+                talk.raw.send(image)
+                said.append(talk.next("answer", frame=frame))
+        first, last = said[1], said[5]
+        assert (said[0]["label"], said[4]["label"]) == ("mug", "cup")
+        assert last["label"] == "mug"
+        top = {guess["label"]: guess["score"] for guess in last["top"]}
+        alone = {guess["label"]: guess["score"] for guess in said[4]["top"]}
+        # Two mugs and a cup within a moment, a half-life of ten seconds: nearly their mean.
+        assert top["mug"] == pytest.approx((2 * first["score"] + alone["mug"]) / 3, abs=0.05)
+        served.teach("cup", 9, 2)
+        smooth.raw.send(cup)
+        assert smooth.next("answer", frame=4)["label"] == "cup"
+
+
+@pytest.mark.parametrize("seconds", ["-1", "11", "nan", "inf", "much"])
+def test_smoothing_by_no_number_of_seconds_is_refused(shared: Served, seconds: str) -> None:
+    with pytest.raises(InvalidStatus), shared.live(f"?smooth={seconds}"):
+        pass
+
+
+def test_the_page_smooths_as_videos_are() -> None:
+    script = (files("newfound.studio") / "page" / "live.js").read_text("utf-8")
+    assert f"const SMOOTH = {HALF_LIFE};" in script

@@ -14,6 +14,9 @@ from newfound.cli.inputs import check_label
 from newfound.common.errors import InputError, UnreadableImageError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from newfound.recognition.lesson import Lesson
     from newfound.recognition.recogniser import Answer, Recogniser
     from newfound.recognition.sources import Problem
@@ -44,7 +47,7 @@ class Chosen(NamedTuple):
     def open_each(self, problems: "list[Problem]") -> "Iterator[Footage]":
         """Yield one after the other, open; put those that cannot be read in `problems`."""
         from newfound.recognition.sources import Problem
-        from newfound.robot.footage import open_footage
+        from newfound.robot.footage import open_footage, shown
 
         for name in self.names:
             with ExitStack() as stack:
@@ -54,7 +57,7 @@ class Chosen(NamedTuple):
                     )
                     opened = stack.enter_context(footage)
                 except UnreadableImageError as error:
-                    problems.append(Problem(name, str(error)))
+                    problems.append(Problem(shown(name), str(error)))
                     continue
                 except InputError as error:
                     raise typer.BadParameter(printable(error)) from error
@@ -160,12 +163,13 @@ def answer_lines(
         guesses = len(recogniser.classes) if top is None else top
         answers = _answers(recogniser, footage, chosen.every, problems, guesses, bound, console)
         if top is not None:
-            for frame, answer in answers:
+            for frame, _, answer in answers:
                 yield answer_line(frame.name, answer, frame.time)
             continue
         evidence = Evidence()
         smoothed = (
-            (evidence.add(answer, frame.time, bound), frame.time) for frame, answer in answers
+            (evidence.add(answer, frame.time, bound, vector), frame.time)
+            for frame, vector, answer in answers
         )
         for stretch in stretches(smoothed):
             yield stretch_line(footage.name, stretch, footage.start)
@@ -179,11 +183,12 @@ def _answers(
     top: int,
     bound: float,
     console: Console,
-) -> "Iterator[tuple[Frame, Answer]]":
+) -> "Iterator[tuple[Frame, NDArray[np.float32], Answer]]":
     from newfound.robot.looking import look
 
     frames = console.progress(footage.frames(), footage.total, footage.name)
     extractor = recogniser.extractor
     considered = every.of(frames, Counter())
     for frame, vector in look(considered, extractor, problems, footage.is_live):
-        yield frame, recogniser.look_at_vectors(vector[None], top, bound, extractor.identity)[0]
+        (answer,) = recogniser.look_at_vectors(vector[None], top, bound, extractor.identity)
+        yield frame, vector, answer

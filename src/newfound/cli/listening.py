@@ -1,5 +1,4 @@
-"""What `newfound listen` does: a model, topics, and a listener between them, until a signal comes.
-"""
+"""What `newfound listen` runs: a model, topics, and between them a listener."""
 
 import json
 import logging
@@ -83,16 +82,24 @@ class Topics(Protocol):
 
 
 class Told:
-    """Topics, and beside them stdout and the terminal."""
+    """Topics, and beside them stdout and the terminal.
 
-    def __init__(self, topics: Topics, wishes: Wishes, console: Console) -> None:
+    If nobody reads stdout any more, that is the end.
+    """
+
+    def __init__(self, topics: Topics, wishes: Wishes, console: Console, ended: "_Ended") -> None:
         self._topics, self._wishes, self._console = topics, wishes, console
+        self._ended = ended
 
     def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
         """Say what an image shows."""
         self._topics.answer(answer, message)
         if self._wishes.json:
-            emit(json.dumps(answer))
+            try:
+                emit(json.dumps(answer))
+            except OSError as error:
+                self._ended.error = error
+                self._ended.set()
 
     def reply(self, reply: Mapping[str, Any]) -> None:
         """Say what became of a command."""
@@ -126,6 +133,8 @@ def run(wishes: Wishes) -> None:
                     topics.close()
         finally:
             recogniser.close()
+    if ended.error is not None:
+        raise ended.error
     raise typer.Exit(INTERRUPTED if ended.number == signal.SIGINT else DONE)
 
 
@@ -169,7 +178,7 @@ def _listen(
 
     listener = Listener(
         recogniser,
-        Told(topics, wishes, console),
+        Told(topics, wishes, console, ended),
         half_life=wishes.half_life,
         asking=Asking.of(recogniser, source=wishes.topic) if wishes.ask else None,
         teach_for=wishes.teach_for,
@@ -230,9 +239,10 @@ def _status(console: Console) -> Iterator[Any]:
 
 
 class _Ended(threading.Event):
-    """The end, and the signal that brought it."""
+    """The end, and the signal or the error that brought it."""
 
     number = 0
+    error: OSError | None = None
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def _end(path: Path) -> NoReturn:
 
 @contextmanager
 def locked(
-    path: Path, wait: float, console: Console, check: bool = True
+    path: Path, wait: float, console: Console, check: bool = True, advice: str = ""
 ) -> Iterator[locking.Change]:
     """Lock a model's file, or exit with an error message if another process has locked it."""
     folder, name = Path(os.path.realpath(path)).parent, Path(os.path.realpath(path)).name
@@ -63,7 +63,7 @@ def locked(
     except locking.ModelBusyError:
         console.error(
             f"Another process is changing {name}, so nothing was done. "
-            "Try again later, or wait for it with --wait SECONDS."
+            + (advice or "Try again later, or wait for it with --wait SECONDS.")
         )
         raise typer.Exit(FAILED) from None
 

@@ -16,7 +16,9 @@ from newfound.cli.commands.evaluate import evaluate
 from newfound.cli.commands.features import features
 from newfound.cli.commands.forget import forget
 from newfound.cli.commands.forget_class import forget_class
+from newfound.cli.commands.inbox import inbox
 from newfound.cli.commands.inspect import inspect
+from newfound.cli.commands.listen import listen
 from newfound.cli.commands.merge import merge
 from newfound.cli.commands.predict import predict
 from newfound.cli.commands.redo import redo
@@ -47,8 +49,10 @@ app.command()(rename)
 app.command()(merge)
 app.command()(undo)
 app.command()(redo)
+app.command()(inbox)
 app.command()(studio)
 app.command()(serve)
+app.command()(listen)
 app.command()(features)
 app.command()(reproduce)
 app.command()(demo)

@@ -21,7 +21,7 @@ ORIGIN = Origin(
     licence="for research use, as its owners state (Lai, Bo, Ren and Fox, ICRA 2011)",
 )
 PACKED, CROPS, TRIALS = "efficientnet_lite0.npz", "rgbd-dataset", "testinstance_ids.txt"
-_CROP = re.compile(r"(?P<object>(?P<category>.+)_\d+)_(?P<sequence>\d+)_\d+_crop\.png")
+_CROP = re.compile(r"(?P<object>(?P<category>.+)_\d+)_(?P<sequence>\d+)_(?P<number>\d+)_crop\.png")
 
 
 class Frames(NamedTuple):
@@ -33,6 +33,7 @@ class Frames(NamedTuple):
     sequences: NDArray[np.int64]  # shape (n,): 1, 2 and 4 are of a camera 30, 45 and 60 degrees up
     trials: list[frozenset[str]]  # the objects that each trial leaves out for testing
     features: str  # what made them
+    numbers: NDArray[np.int64]  # shape (n,): which frame of its sequence, of 30 a second
 
 
 def rgbd(extractor: "Extractor | None" = None) -> Frames:
@@ -82,7 +83,8 @@ def _frames(X: NDArray[np.float32], names: list[str], folder: Path, features: st
     objects = np.array([match["object"] if match else "" for match in matches])
     categories = np.array([match["category"] if match else "" for match in matches])
     sequences = np.array([int(match["sequence"]) if match else 0 for match in matches])
+    numbers = np.array([int(match["number"]) if match else 0 for match in matches])
     known = set(objects.tolist())
     parts = (folder / TRIALS).read_text().split("trial")[1:]
     trials = [frozenset(set(part.split()) & known) for part in parts]
-    return Frames(X, categories, objects, sequences, trials, features)
+    return Frames(X, categories, objects, sequences, trials, features, numbers)

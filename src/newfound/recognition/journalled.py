@@ -623,12 +623,17 @@ class JournalledRecogniser(replay.Replica):
             lambda: self.journal.append("change", detail, action or self.action, key)
         )
 
-    def dismiss(self, question: int) -> None:
+    def dismiss(self, question: int) -> Edit:
         """Let go of a question without an answer, and of its frames; this cannot be undone.
 
         Parameters
         ----------
         question : int
+
+        Returns
+        -------
+        Edit
+            Of nothing that was taught: the position is as it was.
 
         Raises
         ------
@@ -638,6 +643,7 @@ class JournalledRecogniser(replay.Replica):
         with self._edit():
             self.journal.inbox.find(question)
             self._dismiss(question)
+            return Edit(self.position, False, f"dismissed question {question}", [])
 
     def _dismiss(self, question: int) -> None:
         with self.journal.write():

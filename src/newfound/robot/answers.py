@@ -9,9 +9,14 @@ if TYPE_CHECKING:
 # Guesses that an answer holds.
 TOP = 20
 # What a model that was taught nothing says of everything.
-NOTHING = {
-    "label": None, "known": False, "score": 0.0, "unknown": 1.0, "novelty": 1.0, "top": []
-}  # fmt: skip
+NOTHING: Mapping[str, Any] = {
+    "label": None,
+    "known": False,
+    "score": 0.0,
+    "unknown": 1.0,
+    "novelty": 1.0,
+    "top": [],
+}
 
 
 def answer_of(answer: "Answer | None") -> dict[str, Any]:

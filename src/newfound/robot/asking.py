@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.errors import InputError
+from newfound.recognition.evidence import SAME_ABOVE, unit
 from newfound.recognition.inbox import MOST_FRAMES, MOST_QUESTIONS
 from newfound.recognition.journal import NewExample
 from newfound.recognition.sources import digest_of_pixels
@@ -26,11 +27,11 @@ PAUSE = 3.0
 # A view is of a thing that was asked about if it is no further from one of the question's frames
 # than twice what any two of these are apart: so a camera that stands still and sees noise asks
 # about the next thing in the same scene, and one that moves does not ask again at each turn. It is
-# never one beyond FAR, at which vectors have a cosine of 0.7. On turntables of Washington RGB-D (a
-# question of the first second), that takes 98 % of the views of the same turn, 96 % of those of
-# another height, and 2 % of those of other objects for the same. One frame alone does not say how
-# far views are apart: then FAR counts. NEAR: what rounding makes of equal ones.
-TWICE, NEAR, FAR = 2.0, 0.01, math.sqrt(2 - 2 * 0.7)
+# never one beyond FAR, where also frames in a row are of different things. On turntables of
+# Washington RGB-D (a question of the first second), that takes 98 % of the views of the same turn,
+# 96 % of those of another height, and 2 % of those of other objects for the same. One frame alone
+# does not say how far views are apart: then FAR counts. NEAR: what rounding makes of equal ones.
+TWICE, NEAR, FAR = 2.0, 0.01, math.sqrt(2 - 2 * SAME_ABOVE)
 
 
 class View(NamedTuple):
@@ -75,7 +76,7 @@ class Asking:
         if not (math.isfinite(after) and after >= 0):
             raise InputError(f"to ask after a number of seconds from 0, got {after!r}")
         self.after, self.source = float(after), source
-        self._asked: deque[tuple[NDArray[np.float32], float]] = deque(maxlen=MOST_QUESTIONS)
+        self._asked: deque[tuple[NDArray[np.floating], float]] = deque(maxlen=MOST_QUESTIONS)
         self._begin(-math.inf)
 
     def _begin(self, time: float) -> None:
@@ -98,7 +99,7 @@ class Asking:
         """Do not ask about what looks like these, views of one thing, shape (m, d)."""
         if not len(vectors):
             return
-        rows = np.stack([_unit(vector) for vector in vectors])
+        rows = np.stack([unit(vector) for vector in vectors])
         furthest = _distance(float((rows @ rows.T).min())) if len(rows) > 1 else FAR
         self._asked.append((rows, min(max(TWICE * furthest, NEAR), FAR)))
 
@@ -153,9 +154,9 @@ class Asking:
 
     def _is_asked(self, vector: NDArray[Any]) -> bool:
         """Tell whether a view is of something that was asked about."""
-        unit = _unit(vector)
+        view = unit(vector)
         return any(
-            rows.shape[1] == len(unit) and _distance(float((rows @ unit).max())) <= bound
+            rows.shape[1] == len(view) and _distance(float((rows @ view).max())) <= bound
             for rows, bound in self._asked
         )
 
@@ -166,11 +167,6 @@ class Asking:
             NewExample(view.vector, digest, view.extractor, self.source, thumbnail_of(view.image))
             for digest, view in found.items()
         ]
-
-
-def _unit(vector: ArrayLike) -> NDArray[np.float32]:
-    row = np.asarray(vector, dtype=np.float32)
-    return np.asarray(row / max(float(np.linalg.norm(row)), 1e-30))
 
 
 def _distance(cosine: float) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from newfound.common.errors import InputError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
+from newfound.recognition.inbox import MOST_QUESTIONS
 from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import NO_LABELS
 from newfound.robot.answers import answer_of, stamp_of
@@ -82,9 +83,10 @@ class Listener:
         Where frames come from, in words.
     """
 
-    # frames: the newest that came. unreadable, problem: messages that were no images, and the last.
-    # answered: the newest answer. _lesson: what is being taught; _lock is held to change it, and to
-    # edit. _evidence is of the model at _position.
+    # frames: the newest that came. looked, unreadable: frames that were answered, and messages that
+    # were no images. problem: of the last of these. answered: the newest answer.
+    # _lesson: what is being taught; _lock is held to change it, and to edit.
+    # _evidence: of the frames that the model of _position answered.
 
     def __init__(
         self,
@@ -99,7 +101,7 @@ class Listener:
     ) -> None:
         self.recogniser, self.publisher = recogniser, publisher
         self.frames = Newest[Arrival]()
-        self.unreadable, self.problem = 0, ""
+        self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
         self._evidence, self._position = Evidence(half_life), -1
         self._asking, self._teach_for = asking, teach_for
@@ -243,8 +245,9 @@ class Listener:
             "undo": recogniser.undoable,
             "redo": recogniser.redoable,
             "cannot_tell_unknown": recogniser.cannot_tell_unknown,
-            "questions": len(recogniser.questions()),
+            "questions": len(recogniser.questions(limit=MOST_QUESTIONS)),
             "frames": self.frames.came,
+            "looked": self.looked,
             "dropped": self.frames.dropped,
             "unreadable": self.unreadable,
             "problem": self.problem,
@@ -281,7 +284,7 @@ class Listener:
             "teaching": None if lesson is None else str(lesson.label),
             "dropped": self.frames.dropped,
         }
-        self.answered = said
+        self.answered, self.looked = said, self.looked + 1
         _try(lambda said: self.publisher.answer(said, message), said)
         if lesson is None:
             self._ask(answer, vector, image, arrival.time, said)
@@ -303,7 +306,7 @@ class Listener:
             if recogniser.is_taught:  # otherwise somebody has just taken the last example back
                 raise
             return None
-        return self._evidence.add(answer, time, recogniser.unknown_above)
+        return self._evidence.add(answer, time, recogniser.unknown_above, vector)
 
     def _ask(
         self, answer: "Answer | None", vector: Any, image: Any, time: float, said: dict[str, Any]

@@ -76,7 +76,7 @@ def _typed(type: str) -> str:
 
 
 class Attachments:
-    """What rmw_zenoh wants with each message of one writer; without it, whoever reads may crash.
+    r"""What rmw_zenoh wants with each message of one writer; without it, whoever reads may crash.
 
     33 bytes: the number of the message, Unix time in nanoseconds, and the writer's id after its
     length.
@@ -86,7 +86,7 @@ class Attachments:
     >>> attachments = Attachments(b"0123456789abcdef")
     >>> first = attachments.next()
     >>> len(first), first[:8], first[16:]
-    (33, b'\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00', b'\\x100123456789abcdef')
+    (33, b'\x01\x00\x00\x00\x00\x00\x00\x00', b'\x100123456789abcdef')
     """
 
     def __init__(self, writer: bytes) -> None:

@@ -97,7 +97,7 @@ class ZenohTopics:
             import zenoh
         self._names, self._prefix = Names(domain), prefix.strip("/")
         try:
-            self._session = zenoh.open((network or Network()).config())
+            self._session: Any = zenoh.open((network or Network()).config())
         except zenoh.ZError as error:
             raise InputError(f"Zenoh cannot be opened: {error}") from error
         self._entities, self._tokens = count(1), list[Any]()
@@ -137,11 +137,10 @@ class ZenohTopics:
             listener.command("" if query.payload is None else _text(query.payload), tell)
 
         # In the thread that receives: these return at once, and so nothing waits between.
-        for key, do in (names.to_read(topic), on_image), (names.to_read(command), on_command):
-            session.declare_subscriber(key, Callback(do, indirect=False))
+        commands = {command, names.to_read(command)}
+        for key, do in (names.to_read(topic), on_image), *((key, on_command) for key in commands):
+            session.declare_subscriber(_key(key), Callback(do, indirect=False))
         session.declare_queryable(command, Callback(on_query, indirect=False))
-        if self._names.domain is not None:
-            session.declare_subscriber(command, Callback(on_command, indirect=False))
         self._declare("MS", topic, COMPRESSED)
         self._declare("MS", command, STRING)
 
@@ -208,9 +207,18 @@ class _Writer:
         self._publisher.put(data, attachment=more)
 
 
+def _key(text: str) -> Any:
+    import zenoh
+
+    try:
+        return zenoh.KeyExpr(text)
+    except zenoh.ZError as error:
+        raise InputError(f"{text!r} is no topic of Zenoh: {error}") from error
+
+
 def _text(payload: Any) -> str:
     """Return the command in a message: text, or a String in CDR, which begins with a zero."""
-    data = payload.to_bytes()
+    data: bytes = payload.to_bytes()
     try:
         if data[:1] == b"\0":
             return string_cdr(data)[:MOST_BYTES]

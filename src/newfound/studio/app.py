@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from newfound import __version__
 from newfound.common.extras import imported_from
 
 with imported_from("studio"):
-    from fastapi import FastAPI, Request, WebSocket
+    from fastapi import FastAPI, Query, Request, WebSocket
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import JSONResponse, Response
     from starlette.exceptions import HTTPException
@@ -19,7 +19,7 @@ from newfound.studio.guard import Access, Guard
 from newfound.studio.limits import Limits
 from newfound.studio.live import Live
 from newfound.studio.page_files import PageFile, page_files
-from newfound.studio.routes import exchange, images, questions
+from newfound.studio.routes import exchange, images, inbox, questions
 from newfound.studio.routes.edits import edits
 from newfound.studio.service import Service
 
@@ -32,7 +32,11 @@ A WebSocket at `/api/live` takes frames as binary messages and answers with JSON
 most 4 MB there; larger images go to `/api/look` and `/api/lessons`. With each answer, `frame` says
 which of the connection's frames it is of, counted from 1, and `dropped` how many frames were never
 looked at since the connection began, because a newer one came: not since the last answer.
+With `/api/live?smooth=0.5`, frames are those of one camera: an answer is the mean over all of them,
+in which a frame counts half after so many seconds, from 0 to 10. Every edit begins a new mean.
 """
+# Seconds after which a frame may count half.
+LONGEST_HALF_LIFE = 10.0
 # What is said instead of words that are not ours.
 WORDS = {
     400: "the body cannot be read",
@@ -94,7 +98,13 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.service, app.state.access = service, access
-    for routes in (questions.router, images.router, edits(), exchange.router):
+    for routes in (
+        questions.router,
+        images.router,
+        edits(),
+        inbox.router,
+        exchange.router,
+    ):
         app.include_router(routes)
     app.add_api_websocket_route("/api/live", _live)
     files = page_files() if page else {}
@@ -113,8 +123,11 @@ def create_app(
     return app
 
 
-async def _live(socket: WebSocket) -> None:
-    await Live(socket, socket.app.state.service).run()
+async def _live(
+    socket: WebSocket,
+    smooth: Annotated[float, Query(ge=0, le=LONGEST_HALF_LIFE, allow_inf_nan=False)] = 0.0,
+) -> None:
+    await Live(socket, socket.app.state.service, smooth).run()
 
 
 def _sender(file: PageFile) -> Callable[[Request], Any]:

@@ -10,7 +10,12 @@ from newfound.studio.workers import StoppingError
 log = logging.getLogger("newfound.studio")
 OURS = "something went wrong here; the log says what"
 # By name, because the journal is imported only where it is used.
-STATUSES = {"ClassExistsError": 409, "NothingToUndoError": 409, "NoSuchExampleError": 404}
+STATUSES = {
+    "ClassExistsError": 409,
+    "NothingToUndoError": 409,
+    "NoSuchExampleError": 404,
+    "NoSuchQuestionError": 404,
+}
 
 
 class Refusal(Exception):

@@ -17,6 +17,7 @@ from newfound.studio.errors import Said, said_of
 from newfound.studio.limits import MB, Bucket
 from newfound.studio.messages import Teach
 from newfound.studio.service import Lesson, Service
+from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError
 
 # Longer texts are read in a thread: nobody else waits for them.
@@ -37,13 +38,16 @@ class Live:
     ----------
     socket : WebSocket
     service : Service
+    smooth : float, default=0.0
+        If not 0, answers are of all frames so far, each of which counts half after these seconds.
     """
 
     # frames, dropped: binary messages that came, and those never looked at, since the beginning.
     # _state, _answer: the newest that are to be sent. _unread: everything else, in order.
 
-    def __init__(self, socket: WebSocket, service: Service) -> None:
+    def __init__(self, socket: WebSocket, service: Service, smooth: float = 0.0) -> None:
         self.socket, self.service = socket, service
+        self._track = Track(smooth) if smooth else None
         self.frames = self.dropped = self.lessons = 0
         self._looks, self._teaching = Lane(), Lane()
         self._loop = asyncio.get_running_loop()
@@ -107,7 +111,7 @@ class Live:
     def _look(self, image: bytes, number: int, arrived: float) -> None:
         """Look at a frame, in a thread."""
         try:
-            answer = self.service.look_now(image, arrived)
+            answer = self.service.look_now(image, arrived, self._track)
             values = {"type": "answer", "frame": number, "dropped": self.dropped, **answer}
         except Exception as error:
             values = _error(None, number, said_of(error))

@@ -87,6 +87,12 @@ class Join(Keyed):
     into: Label
 
 
+class Name(Keyed):
+    """What a question shows."""
+
+    label: Label
+
+
 class EmptyBin(Asked):
     """Nothing: all that was deleted is meant."""
 
@@ -117,6 +123,7 @@ class State(BaseModel):
     unknown_above: float
     extractor: str | None
     bin: int = Field(description="Deleted examples that undo could bring back.")
+    questions: int = Field(description="Things that were not known, and nobody has named yet.")
     keep_vectors: int
     keep_thumbnails: int
     version: str
@@ -168,6 +175,23 @@ class Examples(BaseModel):
     """Examples, newest first, and where to go on."""
 
     examples: list[Example]
+    next: int | None = Field(description="Ask with it as `before` for more; null: these are all.")
+
+
+class Question(BaseModel):
+    """Something that was not known: when and where it was seen, and the nearest class."""
+
+    id: int
+    time: float
+    source: str
+    guess: str | None
+    frames: list[int] = Field(description="Examples that show it; their thumbnails can be asked.")
+
+
+class Questions(BaseModel):
+    """What nobody has named yet, newest first, and where to go on."""
+
+    questions: list[Question]
     next: int | None = Field(description="Ask with it as `before` for more; null: these are all.")
 
 

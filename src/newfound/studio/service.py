@@ -15,6 +15,7 @@ from newfound.studio.background import Board, Keeper
 from newfound.studio.errors import Refusal
 from newfound.studio.limits import Limits
 from newfound.studio.metrics import Metrics
+from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError, Workers
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from newfound.features.identity import Identity
     from newfound.recognition.journalled import Edit, JournalledRecogniser
+    from newfound.recognition.recogniser import Answer
 
 log = logging.getLogger("newfound.studio")
 # Seconds that clients have to hear what became of their lessons when the service stops.
@@ -109,12 +111,19 @@ class Service:
 
     # What threads do.
 
-    def look_now(self, image: bytes, arrived: float) -> dict[str, Any]:
-        """Say what an image shows; `arrived` by the monotonic clock."""
+    def look_now(self, image: bytes, arrived: float, track: Track | None = None) -> dict[str, Any]:
+        """Say what an image shows, or the track that it is the newest frame of.
+
+        `arrived` is by the monotonic clock.
+        """
         start, extractor = perf_counter(), self.recogniser.extractor
-        answer = self._look(extractor.one(image), extractor.identity, start)
+        row, position = extractor.one(image), self.recogniser.position
+        answer = self._answer(row, extractor.identity, track is not None)
+        if track is not None:
+            answer = track.add(answer, row, arrived, position, self.recogniser.unknown_above)
+        said = views.answer_of(answer, perf_counter() - start, position)
         self.metrics.look(monotonic() - arrived)
-        return answer
+        return said
 
     def lesson_now(
         self, lesson: Lesson, arrived: float
@@ -122,7 +131,9 @@ class Service:
         """Look at an image; return what teaches it, and returns what was done and said before."""
         start, extractor = perf_counter(), self.recogniser.extractor
         row = extractor.one(lesson.image)
-        answer = self._look(row, extractor.identity, start)
+        position = self.recogniser.position
+        answer = self._answer(row, extractor.identity)
+        said = views.answer_of(answer, perf_counter() - start, position)
         digest, thumbnail = digest_of(lesson.image), thumbnail_of(lesson.image)
 
         def teach() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -139,20 +150,23 @@ class Service:
             if edit.examples and not edit.repeated:
                 self.metrics.lesson(monotonic() - arrived)
             self.tell_change()
-            return views.done_of(edit, perf_counter() - start), answer
+            return views.done_of(edit, perf_counter() - start), said
 
         return teach
 
-    def _look(self, row: "NDArray[Any]", made_by: "Identity", start: float) -> dict[str, Any]:
-        recogniser, answer = self.recogniser, None
-        position = recogniser.position
+    def _answer(
+        self, row: "NDArray[Any]", made_by: "Identity", of_all: bool = False
+    ) -> "Answer | None":
+        """Say what a vector shows, with the best guesses or all of them; None: nothing is known."""
+        recogniser = self.recogniser
         try:
             if recogniser.is_taught:
-                answer = recogniser.look_at_vectors(row[None], views.TOP, None, made_by)[0]
+                top = max(views.TOP, len(recogniser.classes)) if of_all else views.TOP
+                return recogniser.look_at_vectors(row[None], top, None, made_by)[0]
         except ValueError:
             if recogniser.is_taught:  # otherwise somebody has just taken the last example back
                 raise
-        return views.answer_of(answer, perf_counter() - start, position)
+        return None
 
     def tell_change(self) -> None:
         """Let everybody see the new state, and the model's file be written in a while."""

@@ -7,6 +7,7 @@ from newfound import __version__
 
 if TYPE_CHECKING:
     from newfound.features.identity import Identity
+    from newfound.recognition.inbox import Question
     from newfound.recognition.journal import Kept
     from newfound.recognition.journalled import Edit, JournalledRecogniser
     from newfound.recognition.recogniser import Answer
@@ -36,6 +37,7 @@ def state_of(recogniser: "JournalledRecogniser", extractor: "Identity | None") -
         "unknown_above": recogniser.unknown_above,
         "extractor": None if extractor is None else str(extractor),
         "bin": journal.deleted,
+        "questions": journal.inbox.count,
         "keep_vectors": journal.keep_vectors,
         "keep_thumbnails": journal.keep_thumbnails,
         "version": __version__,
@@ -45,6 +47,11 @@ def state_of(recogniser: "JournalledRecogniser", extractor: "Identity | None") -
 def model_name(recogniser: "JournalledRecogniser") -> str:
     """Return what the model's file is called, without where it is."""
     return "" if recogniser.path is None else recogniser.path.name
+
+
+def questions_of(questions: "Iterable[Question]") -> list[dict[str, Any]]:
+    """Return what nobody has named yet."""
+    return [question._asdict() for question in questions]
 
 
 def answer_of(answer: "Answer | None", seconds: float, position: int) -> dict[str, Any]:
@@ -59,7 +66,9 @@ def answer_of(answer: "Answer | None", seconds: float, position: int) -> dict[st
         "score": round(answer.score, 6),
         "unknown": round(answer.unknown, 6),
         "novelty": round(answer.novelty, 6),
-        "top": [{"label": str(label), "score": round(score, 6)} for label, score in answer.top],
+        "top": [
+            {"label": str(label), "score": round(score, 6)} for label, score in answer.top[:TOP]
+        ],
         **common,
     }
 

@@ -1,5 +1,6 @@
 """`newfound listen`: a model that looks at a robot's camera, and does what the robot says."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -112,3 +113,45 @@ def listen(
     frame counts. Every lesson is written down at once: nothing is lost, whatever happens. SIGTERM
     or Ctrl-C ends it.
     """
+    _check_source(zenoh, ros1, connect or listen or zenoh_config or domain is not None)
+    if not re.fullmatch(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", prefix, re.ASCII):
+        raise typer.BadParameter("a name has letters, digits, _ and /", param_hint="--prefix")
+    from newfound.robot.crops import CENTRE
+    from newfound.robot.crops import Crop as Part
+
+    if crop is not None and centre:
+        raise typer.BadParameter("a frame has one part: --crop or --centre")
+    network = None
+    if zenoh is not None:
+        from newfound.robot.zenoh_topics import Network
+
+        network = Network(connect or (), listen or (), zenoh_config)
+    run(
+        Wishes(
+            model=model,
+            topic=zenoh or ros1 or "",
+            network=network,
+            domain=domain,
+            prefix=prefix.strip("/"),
+            teach_for=teach_for,
+            half_life=half_life,
+            ask=ask,
+            crop=CENTRE if centre else None if crop is None else Part.parse(crop),
+            extractor=extractor,
+            keep_vectors=keep_vectors,
+            keep_thumbnails=keep_thumbnails,
+            wait=wait,
+            json=json,
+            quiet=quiet,
+        )
+    )
+
+
+def _check_source(zenoh: str | None, ros1: str | None, of_zenoh: object) -> None:
+    """Exit with wrong usage unless images come from one place, and options are of it."""
+    if (zenoh is None) == (ros1 is None):
+        raise typer.BadParameter("say where images come from: --zenoh TOPIC or --ros1 TOPIC")
+    if ros1 is not None and of_zenoh:
+        raise typer.BadParameter("--connect, --listen, --zenoh-config and --domain are of Zenoh")
+    if not (zenoh or ros1 or "").strip("/"):
+        raise typer.BadParameter("an empty name is no topic")

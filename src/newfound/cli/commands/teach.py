@@ -138,6 +138,11 @@ def _check_footage(chosen: Chosen, label: str | None, cluster: str | None) -> No
     if cluster is not None:
         raise typer.BadParameter("footage is taught here", param_hint="--cluster")
     check_shown(chosen, label)
+    if (
+        len(chosen.names) > 1 and not chosen.is_live
+    ):  # what is wrong with the last is said before the first is learned
+        for _ in chosen.open_each([]):
+            pass
 
 
 @contextmanager

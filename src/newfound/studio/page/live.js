@@ -10,6 +10,8 @@ const LOST = () => new Trouble("The server is gone.", { retry: true });
 const DELAYS = [300, 700, 1500, 3000, 5000];
 // A server that says nothing for so long while it owes an answer is treated as gone.
 const PATIENCE = 20_000;
+// Seconds after which a frame counts half in the answer: one that is blurred does not change it.
+const SMOOTH = 0.5;
 
 /**
  * Events: "state" (detail: state, and whether it is the connection's first), "status".
@@ -97,7 +99,7 @@ export class Live extends EventTarget {
 
   #connect() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(`${scheme}//${location.host}/api/live`);
+    const socket = new WebSocket(`${scheme}//${location.host}/api/live?smooth=${SMOOTH}`);
     this.#socket = socket;
     this.#frames = 0;
     let first = true;

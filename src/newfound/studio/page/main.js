@@ -5,6 +5,7 @@ import { Answers } from "./answers.js";
 import { Camera } from "./camera.js";
 import { Classes } from "./classes.js";
 import { startConfusions } from "./confusions.js";
+import { Inbox } from "./inbox.js";
 import { Live } from "./live.js";
 import { Figures, startLooking } from "./look.js";
 import { startMenu, startTheme } from "./menu.js";
@@ -56,6 +57,7 @@ const teacher = new Teacher({
 });
 
 new Classes({ store, outbox, toast, undo, choose: (label) => teacher.choose(label) });
+new Inbox({ store, outbox, toast, undo });
 const upload = new Upload({ outbox, store, figures, currentLabel: () => teacher.label });
 
 startTheme();

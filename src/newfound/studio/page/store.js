@@ -5,7 +5,7 @@
 
 /** @typedef {{label: string, count: number, kept: number, going?: boolean}} Class */
 /** @typedef {{model: string, position: number, classes: Class[], undo: string|null,
- *   redo: string|null, cannot_tell_unknown: string|null, bin: number}} State */
+ *   redo: string|null, cannot_tell_unknown: string|null, bin: number, questions: number}} State */
 
 export class Store extends EventTarget {
   /** @type {State|null} the server's truth */
