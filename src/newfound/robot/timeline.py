@@ -159,7 +159,7 @@ class FootageEvaluation:
             (answer,) = self.recogniser.look_at_vectors(
                 vector[None], guesses, self.bound, extractor.identity
             )
-            together = evidence.add(answer, frame.time, self.bound)
+            together = evidence.add(answer, frame.time, self.bound, vector)
             label = str(self.recogniser.label(frame.label))
             self.plain.add(label, str(answer.label), answer.unknown)
             self.smoothed.add(label, str(together.label), together.unknown)
