@@ -222,7 +222,9 @@ def _words(listener: "Listener", rate: float) -> str:
     answer = listener.answered
     if answer is None:
         return "no frame yet"
-    label = f"unknown ({answer['label']}?)" if not answer["known"] else answer["label"]
+    label = answer["label"]
+    if not answer["known"]:
+        label = "unknown" if label is None else f"unknown ({label}?)"
     return f"{label} {answer['score']:.2f}   {rate:.1f} frames/s   {answer['dropped']} dropped"
 
 
@@ -234,7 +236,7 @@ def _status(console: Console) -> Iterator[Any]:
         return
     from rich.text import Text
 
-    with console.terminal.status("") as status:
+    with console.terminal.status("", refresh_per_second=4) as status:
         yield lambda text: status.update(Text(printable(text)))
 
 
