@@ -43,6 +43,20 @@ class Publisher(Protocol):
         """Ask what something is."""
 
 
+class Topics(Publisher, Protocol):
+    """Topics that are read, too: those of Zenoh, or of ROS 1."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether anybody is there."""
+
+    def listen(self, listener: "Listener", topic: str) -> None:
+        """Give images of a topic, and commands, to a listener from now on."""
+
+    def close(self) -> None:
+        """End."""
+
+
 class Arrival(NamedTuple):
     """A message that came, not read yet."""
 
