@@ -281,6 +281,12 @@ def test_a_camera_is_taught_until_there_is_enough(camera: RtspServer) -> None:
     assert "secret" not in done.err + str(Recogniser("m").taught.digests)
 
 
+def test_a_password_is_not_told_where_no_camera_answers() -> None:
+    done = newfound("teach", "m", "rtsp://anna:p@ss@127.0.0.1:1/door", "--as", "mug")
+    assert done.code == 3
+    assert "rtsp://127.0.0.1:1/door: no camera answers there" in done.err
+
+
 def test_a_camera_is_looked_at_until_someone_ends_it(
     camera: RtspServer, taught: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

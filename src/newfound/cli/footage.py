@@ -47,7 +47,7 @@ class Chosen(NamedTuple):
     def open_each(self, problems: "list[Problem]") -> "Iterator[Footage]":
         """Yield one after the other, open; put those that cannot be read in `problems`."""
         from newfound.recognition.sources import Problem
-        from newfound.robot.footage import open_footage
+        from newfound.robot.footage import open_footage, shown
 
         for name in self.names:
             with ExitStack() as stack:
@@ -57,7 +57,7 @@ class Chosen(NamedTuple):
                     )
                     opened = stack.enter_context(footage)
                 except UnreadableImageError as error:
-                    problems.append(Problem(name, str(error)))
+                    problems.append(Problem(shown(name), str(error)))
                     continue
                 except InputError as error:
                     raise typer.BadParameter(printable(error)) from error

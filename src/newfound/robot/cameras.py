@@ -4,6 +4,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,15 +12,16 @@ from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.extras import imported_from
 from newfound.recognition.sources import Problem
 from newfound.robot.crops import Crop
+from newfound.robot.footage import shown
 from newfound.robot.frames import Frame, clock
 from newfound.robot.newest import Newest
 from newfound.robot.video import LIMITS, frame_of, video_stream
 
 if TYPE_CHECKING:
     from av import VideoFrame
+    from av.container import InputContainer
 
 _CAMERA = re.compile(r"(?:camera:|/dev/video)(\d{1,3})", re.IGNORECASE)
-_USER = re.compile(r"//[^/@]*@")
 # What RTSP itself speaks, and no more: what a server answers cannot make it open a file.
 PROTOCOLS = "rtsp,rtp,udp,tcp,tls"
 # Seconds after which a server that says nothing is given up, and those before it is asked again.
@@ -55,7 +57,7 @@ class Camera:
 
     def __init__(self, address: str, crop: Crop | None = None) -> None:
         self.address, self.crop = address, crop
-        self.name = _USER.sub("//", address)  # with no password in it
+        self.name = shown(address)
         self.newest: Newest[tuple[VideoFrame, float] | UnreadableImageError] = Newest()
         self._left = threading.Event()
         self._reader = threading.Thread(target=self._read, name="newfound-camera", daemon=True)
@@ -99,17 +101,27 @@ class Camera:
         while not self._left.is_set():
             try:
                 with container:
-                    for decoded in container.decode(video_stream(container)):
+                    for decoded in self._decoded(container):
                         pause = FIRST_PAUSE
                         self.newest.put((decoded, monotonic()))
-                        if self._left.is_set():
-                            return
             except FFmpegError:
                 pass  # it is gone, whatever was said
             if _CAMERA.fullmatch(self.address):
                 self.newest.put(UnreadableImageError("the camera is gone"))
                 return
             container, pause = self._opened_again(pause)
+
+    def _decoded(self, container: "InputContainer") -> "Iterator[VideoFrame]":
+        """Yield frames as they come; those that are damaged, as the first ones may be, do not."""
+        from av import FFmpegError
+
+        stream = video_stream(container)
+        stream.thread_type = "SLICE"  # threads that take whole frames hold some of them back
+        for packet in container.demux(stream):
+            if self._left.is_set():
+                return
+            with suppress(FFmpegError):
+                yield from packet.decode()
 
     def _opened_again(self, pause: float) -> tuple[Any, float]:
         """Return an address that answers again, and how long to wait should it fail at once."""

@@ -17,6 +17,8 @@ VIDEOS = (
 # fmt: on
 _CAMERA = re.compile(r"rtsps?://.*|camera:\d{1,3}|/dev/video\d{1,3}", re.IGNORECASE)
 
+_USER = re.compile(r"//[^/]*@")
+
 
 def is_footage(text: str) -> bool:
     """Tell by its name alone whether something is a video, a camera or a recording.
@@ -35,6 +37,15 @@ def is_camera(text: str) -> bool:
     [True, True, False]
     """
     return _CAMERA.fullmatch(text) is not None
+
+
+def shown(text: str) -> str:
+    """Return what to call it where others may read that: an address without a password.
+
+    >>> shown("rtsp://anna:secret@10.0.0.7/door")
+    'rtsp://10.0.0.7/door'
+    """
+    return _USER.sub("//", text) if is_camera(text) else text
 
 
 def open_footage(
