@@ -20,6 +20,7 @@ from benchmarks import (
     roots,
     selection,
     single,
+    smoothing,
     solvers,
     step,
     unknown,
@@ -48,6 +49,7 @@ QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
         choosing,
         unknown,
         roots,
+        smoothing,
         distributed,
         cluster_size,
     )

@@ -36,10 +36,10 @@ def frames(*numbers: int, thumbnail: bytes | None = None) -> list[NewExample]:
 
 def test_what_is_asked_is_not_learned_until_it_is_named(kitchen: JournalledRecogniser) -> None:
     position, counts = kitchen.position, kitchen.counts
-    first = kitchen.ask(frames(10, 11), "camera", "cup")
+    first = kitchen.ask(frames(10, 11), "cam\udce9ra", "cup")
     second = kitchen.ask(frames(12))
     newest, oldest = kitchen.questions()
-    assert (oldest.id, oldest.source, oldest.guess) == (first, "camera", "cup")
+    assert (oldest.id, oldest.source, oldest.guess) == (first, "cam\\udce9ra", "cup")
     assert (newest.id, newest.guess) == (second, None)
     assert kitchen.questions(before=second, limit=1) == [oldest]
     assert (kitchen.position, kitchen.counts) == (position, counts)

@@ -14,8 +14,8 @@ from newfound.recognition.recogniser import Answer
 # Seconds after which a frame counts half. Where a thing is exchanged for another unseen, the answer
 # follows after about one half-life; longer ones gain little more (benchmarks/smoothing.py).
 HALF_LIFE = 0.5
-# Vectors of two frames in a row, whose cosine is below this, show different things. So do 98 % of
-# exchanges on Washington RGB-D, and 0.3 % of the steps of a turntable at 6 frames a second.
+# Two frames in a row show different things if the cosine of their vectors is below this. It is at
+# 99 % of exchanges on Washington RGB-D, and at 0.3 % of the steps of a turntable, six a second.
 SAME_ABOVE = 0.7
 # A class that no answer names any more is let go once it has this part of the evidence.
 HARDLY_ANY = 1e-6

@@ -73,7 +73,7 @@ class Inbox:
         with self._connection() as one:
             asked = one(
                 "INSERT INTO questions (time, source, guess) VALUES (?, ?, ?)",
-                (time.time(), source, guess),
+                (time.time(), storable(source), None if guess is None else storable(guess)),
             )
             number = int(asked.lastrowid)
             for example in examples:
@@ -157,6 +157,15 @@ class Inbox:
             one("DELETE FROM questions WHERE NOT open")
             one("DELETE FROM asked WHERE question NOT IN (SELECT id FROM questions)")
             one("UPDATE questions SET named = NULL")
+
+
+def storable(text: str) -> str:
+    r"""Return a text that SQLite can hold, whatever the names of files and classes are.
+
+    >>> storable("caf\udce9")
+    'caf\\udce9'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _frames(one: Execute, number: int) -> list[int]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from newfound.common.errors import InputError, NewfoundError
 from newfound.features.identity import Identity
 from newfound.recognition.actions import Actions
-from newfound.recognition.inbox import OPEN, Inbox
+from newfound.recognition.inbox import OPEN, Inbox, storable
 
 # Which file this is, and how it is laid out: what `file` and `sqlite3` show of it.
 APPLICATION, VERSION = 0x6E66_6A72, 1
@@ -114,7 +114,7 @@ class Kept(NamedTuple):
     """What is known of an example."""
 
     id: int
-    label: Any  # None: it was deleted
+    label: Any  # None: it was deleted, or nobody has named it yet
     time: float  # seconds since 1970
     source: str  # where it came from, in words
     has_vector: bool
@@ -325,7 +325,7 @@ class Journal:
         for each in examples:
             maker = None if each.extractor is None else self._extractor(each.extractor)
             row = np.ascontiguousarray(each.vector)
-            source = each.source.encode("utf-8", "backslashreplace").decode()
+            source = storable(each.source)
             found = self._writer.execute(
                 "INSERT INTO examples (time, source, digest, extractor, dtype, vector, thumbnail)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -548,9 +548,9 @@ class Journal:
         one("INSERT INTO states VALUES (?, ?)", (self.last, model))
         one(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")
         one(
-            "UPDATE examples SET vector = NULL WHERE label IS NOT NULL AND id NOT IN (SELECT id"
-            " FROM examples WHERE vector IS NOT NULL AND label IS NOT NULL"
-            " ORDER BY id DESC LIMIT ?)",
+            "UPDATE examples SET vector = NULL WHERE vector IS NOT NULL AND label IS NOT NULL"
+            " AND id NOT IN (SELECT id FROM examples WHERE vector IS NOT NULL"
+            " AND label IS NOT NULL ORDER BY id DESC LIMIT ?)",
             (self.keep_vectors,),
         )
         self.inbox.forget_past()

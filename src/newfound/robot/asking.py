@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,10 @@ PAUSE = 3.0
 # than twice what any two of these are apart: so a camera that stands still and sees noise asks
 # about the next thing in the same scene, and one that moves does not ask again at each turn. It is
 # never one beyond FAR, where also frames in a row are of different things. On turntables of
-# Washington RGB-D (a question of the first second), that takes 98 % of the views of the same turn,
-# 96 % of those of another height, and 2 % of those of other objects for the same. One frame alone
-# does not say how far views are apart: then FAR counts. NEAR: what rounding makes of equal ones.
+# Washington RGB-D (benchmarks/smoothing.py views: a question of the first second), that takes 98 %
+# of the views of the same turn, 97 % of those of another height, and 2 % of those of other objects
+# for the same. One frame alone does not say how far views are apart: then FAR counts. NEAR: what
+# rounding makes of equal ones.
 TWICE, NEAR, FAR = 2.0, 0.01, math.sqrt(2 - 2 * SAME_ABOVE)
 
 
@@ -130,7 +131,7 @@ class Asking:
             Up to eight, for `JournalledRecogniser.ask`; empty: there is nothing to ask.
         """
         row = np.asarray(vector)
-        if (answer is not None and answer.known) or self._is_asked(row):
+        if (answer is not None and answer.known) or self.is_asked(row):
             self._begin(-math.inf)
             return []
         if not 0 <= time - self._last <= PAUSE * self.after:
@@ -152,8 +153,8 @@ class Asking:
         if len(self._views) > MOST_FRAMES:
             self._views, self._step = self._views[::2], 2 * self._step
 
-    def _is_asked(self, vector: NDArray[Any]) -> bool:
-        """Tell whether a view is of something that was asked about."""
+    def is_asked(self, vector: ArrayLike) -> bool:
+        """Tell whether a view, a vector of shape (d,), is of something that was asked about."""
         view = unit(vector)
         return any(
             rows.shape[1] == len(view) and _distance(float((rows @ view).max())) <= bound
