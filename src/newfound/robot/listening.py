@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from newfound.common.errors import InputError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
@@ -155,7 +157,16 @@ class Listener:
         while (taken := self._commands.get()) is not None:
             self._runner.do(*taken)
 
+    def _warm_up(self) -> None:
+        """Look at nothing: the first look takes longest, and no frame shall wait for it."""
+        try:
+            nothing = np.zeros((256, 256), dtype=np.uint8)
+            self._look(self.recogniser.extractor.one(nothing), 0.0, self._position)
+        except Exception as error:  # of which every frame will tell
+            log.warning("nothing can be looked at: %s", error)
+
     def _look_at_frames(self) -> None:
+        self._warm_up()
         while (arrival := self.frames.take()) is not None:
             try:
                 self._see(arrival)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -141,6 +142,8 @@ class ZenohTopics:
 
             listener.command("" if query.payload is None else _text(query.payload), tell)
 
+        with suppress(MessageError):
+            image_message_cdr(b"")  # the first takes long, and shall not be a frame
         # In the thread that receives: these return at once, and so nothing waits between.
         commands = {command, names.to_read(command)}
         for key, do in (names.to_read(topic), on_image), *((key, on_command) for key in commands):
