@@ -92,14 +92,12 @@ class Evidence:
         Answer
             Means over the track, also in `top`, which has all classes.
         """
-        goes_on, kept = self._goes_on(vector), self._decay_until(time)
-        kept = kept if goes_on else 0.0
+        kept = self._decay_until(time) * self._goes_on(vector)
         self._weight = self._weight * kept + 1.0
-        named = dict(answer.top)
         old = {label: score * kept for label, score in self._scores.items()}
-        # Classes that the newest answer names come first, in its order: where two are equal, so
-        # that order decides.
-        self._scores = {label: old.pop(label, 0.0) + score for label, score in named.items()}
+        # Classes that the newest answer names come first, in its order, which decides where two
+        # are equal.
+        self._scores = {label: old.pop(label, 0.0) + score for label, score in answer.top}
         self._scores |= {
             label: score for label, score in old.items() if score > HARDLY_ANY * self._weight
         }
