@@ -162,12 +162,22 @@ def live(size: Size) -> Iterator[Measurement]:
                 "s",
             )
             found = _later(one, time_ns(), size.seconds)
-        ages = [(said["heard"] - nanoseconds(said)) / 1e6 for said in found]
-        note = f"median {median(ages):.0f} ms, 99 % below {np.percentile(ages, 99):.0f} ms"
-        note += f"; {len(ages)} of {15 * size.seconds:.0f} frames answered"
-        yield Measurement(
-            "oldest frame answered, taken to heard", max(ages), "ms", OLDEST, note=note
-        )
+        yield ages(found, 15 * size.seconds)
+
+
+def ages(found: list[Said], came: float) -> Measurement:
+    """Say how old frames were when their answers were heard, while the listener kept up."""
+    old = [(said["heard"] - nanoseconds(said)) / 1e6 for said in found]
+    before = [found[0]["dropped"], *(said["dropped"] for said in found[:-1])]
+    pairs = zip(old, found, before, strict=True)
+    kept_up = [age for age, said, dropped in pairs if said["dropped"] == dropped]
+    note = (
+        f"median {median(old):.0f} ms, 99 % below {np.percentile(old, 99):.0f} ms; {len(old)} of "
+        f"{came:.0f} frames answered; the oldest of all, also while others were dropped because a "
+        f"core was missing, {max(old):.0f} ms"
+    )
+    what = "oldest frame answered while none was dropped, taken to heard"
+    return Measurement(what, max(kept_up), "ms", OLDEST, note=note)
 
 
 def _later(one: Robot, since: int, seconds: float) -> list[Said]:

@@ -54,6 +54,7 @@ def test_json_says_what_words_cannot() -> None:
         ('{"do": "teach", "label": 3}', "needs a text"),
         ('{"do": "teach", "label": "mug", "seconds": NaN}', "number from 0"),
         ('{"do": "teach", "label": "mug", "seconds": true}', "number from 0"),
+        ('{"do": "teach", "label": "mug", "seconds": 1e9}', "to 86,400"),
         ('{"do": "teach", "label": "mug", "second": 1}', "takes no 'second'"),
         ('{"do": "rename", "old": "a", "new": "b", "join": 1}', "true or false"),
         ('{"do": "name", "number": 1.0, "label": "mug"}', "number of a question"),

@@ -21,6 +21,7 @@ from newfound.robot.messages import (
     typestore,
 )
 from newfound.robot.zenoh_topics import Network, ZenohTopics
+from tests.background import PATIENCE
 from tests.command_line import newfound
 from tests.robot.camera import CAMERA, message
 from tests.robot.process import Process
@@ -113,6 +114,8 @@ def test_commands_come_as_text_as_json_as_a_string_and_as_a_query(tmp_path: Path
             client.session.put("newfound/command", sent)
             client.wait(client.replies, says(command=text))
         assert "there are: teach LABEL" in client.ask("")["error"]
+        everything = client.session.get("newfound/**", timeout=PATIENCE)
+        assert [str(reply.ok.key_expr) for reply in everything] == ["newfound/command"]
         client.session.put("newfound/command", b"\0\1\0\0\xff\xff\xff\xffmug")
         assert client.wait(client.replies, lambda said: "\0" in said["command"])["ok"] is False
 
@@ -127,8 +130,11 @@ def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_p
         client.session.put(image + typestore(2).hash_rihs01(COMPRESSED), message(MUG, 0, 5))
         client.session.put(command + "RIHS01_any", string_message_cdr("save"))
         answer = client.wait(heard, says(topic="answer"))
+        client.session.put(f"7/{IMAGES}/msg/none", message(MUG, 0))
         classification = client.wait(heard, says(topic="classification"))
         client.wait(client.replies, says(command="save"))
+        states = (client.ask("state") for _ in range(10_000))
+        assert any("'msg' is not how" in state["problem"] for state in states)
         tokens = {
             str(reply.ok.key_expr) for reply in client.session.liveliness().get("@ros2_lv/7/**")
         }

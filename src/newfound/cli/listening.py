@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -30,7 +30,7 @@ from newfound.recognition.locking import name_in_errors
 if TYPE_CHECKING:
     from newfound.recognition.journalled import JournalledRecogniser
     from newfound.robot.crops import Crop
-    from newfound.robot.listening import Listener
+    from newfound.robot.listening import Listener, Topics
     from newfound.robot.messages import ImageMessage
     from newfound.robot.zenoh_topics import Network
 
@@ -58,36 +58,13 @@ class Wishes(NamedTuple):
     quiet: bool
 
 
-class Topics(Protocol):
-    """What `ZenohTopics` and `Ros1Topics` are."""
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether anybody is there."""
-
-    def listen(self, listener: "Listener", topic: str) -> None:
-        """Give images of a topic, and commands, to a listener from now on."""
-
-    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
-        """Say what an image shows."""
-
-    def reply(self, reply: Mapping[str, Any]) -> None:
-        """Say what became of a command."""
-
-    def question(self, question: Mapping[str, Any]) -> None:
-        """Ask what something is."""
-
-    def close(self) -> None:
-        """End."""
-
-
 class Told:
     """Topics, and beside them stdout and the terminal.
 
     If nobody reads stdout any more, that is the end.
     """
 
-    def __init__(self, topics: Topics, wishes: Wishes, console: Console, ended: "_Ended") -> None:
+    def __init__(self, topics: "Topics", wishes: Wishes, console: Console, ended: "_Ended") -> None:
         self._topics, self._wishes, self._console = topics, wishes, console
         self._ended = ended
 
@@ -150,7 +127,7 @@ def _opened(wishes: Wishes) -> "JournalledRecogniser":
     )
 
 
-def _topics(wishes: Wishes, console: Console, ended: "_Ended") -> Topics | None:
+def _topics(wishes: Wishes, console: Console, ended: "_Ended") -> "Topics | None":
     """Return topics, once they can be had; None: the end came before."""
     if wishes.network is not None:
         from newfound.robot.zenoh_topics import ZenohTopics
@@ -168,7 +145,7 @@ def _topics(wishes: Wishes, console: Console, ended: "_Ended") -> Topics | None:
 
 def _listen(
     recogniser: "JournalledRecogniser",
-    topics: Topics,
+    topics: "Topics",
     wishes: Wishes,
     console: Console,
     ended: "_Ended",
@@ -198,7 +175,7 @@ def _listen(
         listener.close()
 
 
-def _watch(listener: "Listener", topics: Topics, console: Console, ended: "_Ended") -> None:
+def _watch(listener: "Listener", topics: "Topics", console: Console, ended: "_Ended") -> None:
     """Say what changes, and on a terminal how things are, until the end."""
     was_connected: bool | None = None
     problem, before = "", (0, monotonic())
@@ -222,7 +199,9 @@ def _words(listener: "Listener", rate: float) -> str:
     answer = listener.answered
     if answer is None:
         return "no frame yet"
-    label = f"unknown ({answer['label']}?)" if not answer["known"] else answer["label"]
+    label = answer["label"]
+    if not answer["known"]:
+        label = "unknown" if label is None else f"unknown ({label}?)"
     return f"{label} {answer['score']:.2f}   {rate:.1f} frames/s   {answer['dropped']} dropped"
 
 
@@ -234,7 +213,7 @@ def _status(console: Console) -> Iterator[Any]:
         return
     from rich.text import Text
 
-    with console.terminal.status("") as status:
+    with console.terminal.status("", refresh_per_second=4) as status:
         yield lambda text: status.update(Text(printable(text)))
 
 

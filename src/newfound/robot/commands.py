@@ -1,7 +1,6 @@
 """What a robot is told to do: commands as words or as JSON."""
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +13,8 @@ USAGE = (
     "dismiss NUMBER, state"
 )
 ARROW = " -> "
+# Seconds that no lesson goes beyond, unless it goes on until it is stopped.
+DAY = 86_400
 
 
 class CommandError(InputError):
@@ -114,8 +115,8 @@ def _of_label(verb: str, fields: dict[str, Any]) -> Command:
 def _teach(verb: str, fields: dict[str, Any]) -> Command:
     seconds = fields.pop("seconds", None)
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if seconds is not None and not (is_number and math.isfinite(seconds) and seconds >= 0):
-        raise CommandError("seconds must be a number from 0, where 0 means until it is stopped")
+    if seconds is not None and not (is_number and 0 <= seconds <= DAY):
+        raise CommandError(f"seconds must be a number from 0, until it is stopped, to {DAY:,}")
     label = _text(verb, fields, "label")
     return Command(verb, label, seconds=None if seconds is None else float(seconds))
 

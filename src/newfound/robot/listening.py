@@ -8,36 +8,28 @@ from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from newfound.common.errors import InputError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
-from newfound.recognition.inbox import MOST_QUESTIONS
-from newfound.recognition.labels import check_label
-from newfound.recognition.recogniser import NO_LABELS
 from newfound.robot.answers import answer_of, stamp_of
-from newfound.robot.commands import Command, parse
-from newfound.robot.keeper import Keeper
-from newfound.robot.live_lesson import LiveLesson
+from newfound.robot.command_runner import TEACH_FOR, CommandRunner, Told, tell_safely
 from newfound.robot.newest import Newest
-from newfound.sums.labels import as_labels, check_same_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from newfound.recognition.journalled import Edit, JournalledRecogniser
+    from newfound.recognition.journalled import JournalledRecogniser
     from newfound.recognition.recogniser import Answer
     from newfound.robot.asking import Asking
     from newfound.robot.crops import Crop
     from newfound.robot.messages import ImageMessage
 
 log = logging.getLogger("newfound.robot")
-# Seconds that a lesson takes, unless someone says otherwise.
-TEACH_FOR = 3.0
-# Commands that may wait. Of one that is none, so many letters are sent back.
-MOST_WAITING, LONGEST_ECHO = 64, 200
-OURS = "something went wrong here; the log says what"
-
-Told = Callable[[dict[str, Any]], None]
+# Commands that may wait, and what is said of one more.
+MOST_WAITING = 64
+REFUSED = {"ok": False, "error": "too many commands wait; send it again"}
 
 
 class Publisher(Protocol):
@@ -51,6 +43,20 @@ class Publisher(Protocol):
 
     def question(self, question: Mapping[str, Any]) -> None:
         """Ask what something is."""
+
+
+class Topics(Publisher, Protocol):
+    """Topics that are read, too: those of Zenoh, or of ROS 1."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether anybody is there."""
+
+    def listen(self, listener: "Listener", topic: str) -> None:
+        """Give images of a topic, and commands, to a listener from now on."""
+
+    def close(self) -> None:
+        """End."""
 
 
 class Arrival(NamedTuple):
@@ -85,7 +91,7 @@ class Listener:
 
     # frames: the newest that came. looked, unreadable: frames that were answered, and messages that
     # were no images. problem: of the last of these. answered: the newest answer.
-    # _lesson: what is being taught; _lock is held to change it, and to edit.
+    # _commands: those that wait; None: the end.
     # _evidence: of the frames that the model of _position answered.
 
     def __init__(
@@ -104,13 +110,9 @@ class Listener:
         self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
         self._evidence, self._position = Evidence(half_life), -1
-        self._asking, self._teach_for = asking, teach_for
-        self._crop, self._source = crop, source
-        self._lock = threading.RLock()
-        self._lesson: LiveLesson | None = None
-        self._timer: threading.Timer | None = None
+        self._asking, self._crop, self._source = asking, crop, source
+        self._runner = CommandRunner(recogniser, publisher.reply, teach_for, source, self._counts)
         self._commands: queue.Queue[tuple[str, Told | None] | None] = queue.Queue(MOST_WAITING)
-        self._keeper = Keeper(recogniser.snapshot)
         self._threads = [
             threading.Thread(target=work, name=f"newfound-{work.__name__}", daemon=True)
             for work in (self._look_at_frames, self._do_commands)
@@ -127,17 +129,11 @@ class Listener:
         try:
             self._commands.put_nowait((text, told))
         except queue.Full:
-            self._reply(text, {"ok": False, "error": "too many commands wait; send it again"}, told)
+            self._runner.reply(text, REFUSED, told)
 
-    def do(self, text: str, told: Told | None = None) -> dict[str, Any]:
+    def do(self, text: str) -> dict[str, Any]:
         """Do a command now, and return what became of it; that is published, too."""
-        try:
-            return self._reply(text, {"ok": True, **self._act(text, parse(text))}, told)
-        except InputError as error:
-            return self._reply(text, {"ok": False, "error": str(error)}, told)
-        except Exception:
-            log.exception("a command failed")
-            return self._reply(text, {"ok": False, "error": OURS}, told)
+        return self._runner.do(text)
 
     def close(self) -> None:
         """Do the commands that were taken, end the lesson, and stop."""
@@ -145,107 +141,11 @@ class Listener:
         self._threads[1].join()
         self.frames.close()
         self._threads[0].join()
-        with self._lock:
-            self._end_lesson()
-        self._keeper.close()
+        self._runner.close()
 
-    def _reply(self, text: str, values: dict[str, Any], told: Told | None = None) -> dict[str, Any]:
-        said = text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}…"
-        reply = {"command": said, **values, "position": self.recogniser.position}
-        for tell in (self.publisher.reply, told):
-            if tell is not None:
-                _try(tell, reply)
-        return reply
-
-    # Commands.
-
-    def _do_commands(self) -> None:
-        while (taken := self._commands.get()) is not None:
-            self.do(*taken)
-
-    def _act(self, text: str, command: Command) -> dict[str, Any]:
-        recogniser, label = self.recogniser, command.label
-        edits: dict[str, Callable[[], Edit]] = {
-            "forget": lambda: recogniser.delete_class(label),
-            "rename": lambda: recogniser.rename_class(
-                label, recogniser.label(command.new), join=command.join
-            ),
-            "undo": recogniser.undo,
-            "redo": recogniser.redo,
-            "name": lambda: recogniser.name(command.number, label),
-        }
-        if command.do in edits:
-            return self._edit(edits[command.do])
-        others: dict[str, Callable[[], dict[str, Any]]] = {
-            "teach": lambda: self._teach(text, command),
-            "stop": self._stop,
-            "dismiss": lambda: self._dismiss(command.number),
-            "save": self._save,
-            "state": self._state,
-        }
-        return others[command.do]()
-
-    def _edit(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
-        with self._lock:
-            self._end_lesson()  # what comes after an edit must not go on with what was before it
-            what = edit().what
-        self._keeper.tell()
-        return {"what": what}
-
-    def _teach(self, text: str, command: Command) -> dict[str, Any]:
-        label, classes = self.recogniser.label(command.label), self.recogniser.classes
-        check_label(label)
-        check_same_type(as_labels(classes) if classes else NO_LABELS, as_labels([label]))
-        seconds = self._teach_for if command.seconds is None else command.seconds
-        with self._lock:
-            self._end_lesson()
-            lesson = self._lesson = LiveLesson(self.recogniser, label, text, self._source)
-            if seconds:
-                self._timer = threading.Timer(seconds, self._end_of, (lesson,))
-                self._timer.daemon = True
-                self._timer.start()
-        return {"what": f"teaching {label} {f'for {seconds:g} s' if seconds else 'until stop'}"}
-
-    def _stop(self) -> dict[str, Any]:
-        with self._lock:
-            return self._end_lesson() or {"what": "nothing was being taught"}
-
-    def _end_of(self, lesson: LiveLesson) -> None:
-        """End a lesson whose time is up."""
-        with self._lock:
-            if self._lesson is lesson:
-                self._end_lesson()
-
-    def _end_lesson(self, error: str | None = None) -> dict[str, Any] | None:
-        """End the lesson, if there is one, and tell what was taught."""
-        lesson, timer, self._lesson, self._timer = self._lesson, self._timer, None, None
-        if timer is not None:
-            timer.cancel()
-        if lesson is None:
-            return None
-        report = lesson.report()
-        said = {"ok": True} if error is None else {"ok": False, "error": error}
-        self._reply(lesson.command, {**said, **report})
-        return report
-
-    def _dismiss(self, number: int) -> dict[str, Any]:
-        self.recogniser.dismiss(number)
-        return {"what": f"dismissed question {number}"}
-
-    def _save(self) -> dict[str, Any]:
-        self.recogniser.save()
-        return {"what": "saved"}
-
-    def _state(self) -> dict[str, Any]:
-        recogniser, lesson = self.recogniser, self._lesson
+    def _counts(self) -> dict[str, Any]:
+        """Return what the state has of frames."""
         return {
-            "what": "state",
-            "classes": {str(label): int(count) for label, count in recogniser.counts.items()},
-            "teaching": None if lesson is None else str(lesson.label),
-            "undo": recogniser.undoable,
-            "redo": recogniser.redoable,
-            "cannot_tell_unknown": recogniser.cannot_tell_unknown,
-            "questions": len(recogniser.questions(limit=MOST_QUESTIONS)),
             "frames": self.frames.came,
             "looked": self.looked,
             "dropped": self.frames.dropped,
@@ -253,9 +153,20 @@ class Listener:
             "problem": self.problem,
         }
 
-    # Frames.
+    def _do_commands(self) -> None:
+        while (taken := self._commands.get()) is not None:
+            self._runner.do(*taken)
+
+    def _warm_up(self) -> None:
+        """Look at nothing: the first look takes longest, and no frame shall wait for it."""
+        try:
+            nothing = np.zeros((256, 256), dtype=np.uint8)
+            self._look(self.recogniser.extractor.one(nothing), 0.0, self._position)
+        except Exception as error:  # of which every frame will tell
+            log.warning("nothing can be looked at: %s", error)
 
     def _look_at_frames(self) -> None:
+        self._warm_up()
         while (arrival := self.frames.take()) is not None:
             try:
                 self._see(arrival)
@@ -273,7 +184,7 @@ class Listener:
         vector = extractor.one(image)
         position = self.recogniser.position
         answer = self._look(vector, arrival.time, position)
-        lesson = self._lesson
+        lesson = self._runner.lesson
         said = {
             "stamp": stamp_of(message.stamp),
             "frame_id": message.frame_id,
@@ -285,11 +196,11 @@ class Listener:
             "dropped": self.frames.dropped,
         }
         self.answered, self.looked = said, self.looked + 1
-        _try(lambda said: self.publisher.answer(said, message), said)
+        tell_safely(lambda said: self.publisher.answer(said, message), said)
         if lesson is None:
             self._ask(answer, vector, image, arrival.time, said)
         elif arrival.time >= lesson.began:
-            self._show(lesson, image, vector, digest)
+            self._runner.show(lesson, image, vector, digest)
 
     def _look(self, vector: "NDArray[Any]", time: float, position: int) -> "Answer | None":
         """Say what a frame shows, and those before it as far as they count."""
@@ -329,25 +240,4 @@ class Listener:
             "frames": len(frames),
             "thumbnail": b64encode(picture).decode(),  # a JPEG
         }
-        _try(self.publisher.question, question)
-
-    def _show(self, lesson: LiveLesson, image: Any, vector: Any, digest: bytes) -> None:
-        """Teach a frame, if its lesson goes on."""
-        with self._lock:
-            if self._lesson is not lesson:
-                return
-            try:
-                if lesson.show(image, vector, digest, self.recogniser.extractor.identity):
-                    self._keeper.tell()
-            except Exception as error:
-                if not isinstance(error, InputError):
-                    log.exception("a lesson failed")
-                self._end_lesson(str(error) if isinstance(error, InputError) else OURS)
-
-
-def _try(tell: Told, values: dict[str, Any]) -> None:
-    """Tell someone, who may be gone."""
-    try:
-        tell(values)
-    except Exception as error:
-        log.warning("what was said did not arrive: %s", error)
+        tell_safely(self.publisher.question, question)

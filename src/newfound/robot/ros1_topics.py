@@ -11,6 +11,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xmlrpc.client import ServerProxy
@@ -20,6 +21,7 @@ from newfound.robot.answers import results_of
 from newfound.robot.commands import LONGEST
 from newfound.robot.messages import (
     CLASSIFICATION_2D,
+    COMPRESSED,
     STRING,
     VISION_INFO,
     MessageError,
@@ -137,6 +139,8 @@ class Ros1Topics:
         def on_command(message: Any) -> None:
             listener.command(_text(message._buff))  # noqa: SLF001 - as above
 
+        with suppress(MessageError):
+            image_message_ros1(b"", COMPRESSED)  # the first takes long, and shall not be a frame
         self._subscribe(f"/{topic.strip('/')}", on_image, 1)
         self._subscribe(f"{self._prefix}/command", on_command, 100)
 

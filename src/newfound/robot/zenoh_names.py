@@ -5,17 +5,19 @@ the domain, the type and the hash of its definition, sends an attachment with ea
 finds nodes and topics by liveliness tokens. Both put messages in CDR.
 """
 
+import re
 import struct
 from functools import cache
 from itertools import count
 from time import time_ns
 from typing import NamedTuple
 
-from newfound.robot.messages import type_name, typestore
+from newfound.robot.messages import MessageError, type_name, typestore
 
 NODE = "newfound"
 # Quality of service in a token: all as rmw_zenoh has it by default, and a history of ten.
 _QUALITY = "::,10:,:,:,,"
+_TYPE = re.compile(r"\w+::msg::dds_::\w+_")
 
 
 class Names(NamedTuple):
@@ -46,12 +48,17 @@ class Names(NamedTuple):
         return name if self.domain is None else f"{self.domain}/{name}/{_typed(type)}"
 
     def type_of(self, key: str) -> str | None:
-        """Return the type that a key tells; None: it tells none.
+        """Return the type that a key of a message tells; None: here, keys tell none.
 
         >>> Names(7).type_of("7/camera/image/sensor_msgs::msg::dds_::Image_/RIHS01_0")
         'sensor_msgs/msg/Image'
         """
-        return None if self.domain is None else type_name(key.split("/")[-2])
+        if self.domain is None:
+            return None
+        written = key.split("/")[-2]
+        if not _TYPE.fullmatch(written):
+            raise MessageError(f"{written!r} is not how rmw_zenoh writes a type")
+        return type_name(written)
 
     def token(self, session: str, number: int, kind: str, topic: str = "", type: str = "") -> str:
         """Return the token of the node ("NN"), or of one who writes ("MP") or reads ("MS").

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,8 @@ WRITTEN = {
     "reply": STRING,
     "question": STRING,
 }
+# Those that are written to for every frame.
+FREQUENT = ("answer", "classification")
 # No command has more bytes; of one that has, the rest is not read.
 MOST_BYTES = 4 * LONGEST + 16
 # Who is not there is tried again after so many milliseconds, at first and at last.
@@ -104,7 +107,7 @@ class ZenohTopics:
         self._declare("NN")
         self._messages = {name: self._writer(name, type) for name, type in WRITTEN.items()}
         self._texts = {
-            name: _Writer(self._session, f"{self._prefix}/{name}/json")
+            name: _Writer(self._session, f"{self._prefix}/{name}/json", name in FREQUENT)
             for name, type in WRITTEN.items()
             if type == STRING
         }
@@ -123,8 +126,11 @@ class ZenohTopics:
         command = f"{self._prefix}/command"
 
         def on_image(sample: Any) -> None:
+            listener.put(lambda: read(sample))
+
+        def read(sample: Any) -> "ImageMessage":
             type = names.type_of(str(sample.key_expr))
-            listener.put(lambda: image_message_cdr(sample.payload.to_bytes(), type))
+            return image_message_cdr(sample.payload.to_bytes(), type)
 
         def on_command(sample: Any) -> None:
             listener.command(_text(sample.payload))
@@ -132,10 +138,12 @@ class ZenohTopics:
         def on_query(query: Any) -> None:
             def tell(reply: Mapping[str, Any]) -> None:
                 with query:
-                    query.reply(query.key_expr, json.dumps(reply))
+                    query.reply(command, json.dumps(reply))
 
             listener.command("" if query.payload is None else _text(query.payload), tell)
 
+        with suppress(MessageError):
+            image_message_cdr(b"")  # the first takes long, and shall not be a frame
         # In the thread that receives: these return at once, and so nothing waits between.
         commands = {command, names.to_read(command)}
         for key, do in (names.to_read(topic), on_image), *((key, on_command) for key in commands):
@@ -172,7 +180,8 @@ class ZenohTopics:
         topic = f"{self._prefix}/{name}"
         token = self._declare("MP", topic, type)
         attachments = Attachments(digest_of(token.encode())) if token else None
-        return _Writer(self._session, self._names.to_write(topic, type), attachments)
+        key = self._names.to_write(topic, type)
+        return _Writer(self._session, key, name in FREQUENT, attachments)
 
     def _declare(self, kind: str, topic: str = "", type: str = "") -> str:
         """Let rmw_zenoh know of the node or of a topic; return the token that says so."""
@@ -190,10 +199,11 @@ class _Writer:
     Answers stand in a line of their own, so that they do not take the room of what comes seldom.
     """
 
-    def __init__(self, session: Any, key: str, attachments: Attachments | None = None) -> None:
+    def __init__(
+        self, session: Any, key: str, is_frequent: bool, attachments: Attachments | None = None
+    ) -> None:
         import zenoh
 
-        is_frequent = "answer" in key or "classification" in key
         self._attachments = attachments
         self._publisher = session.declare_publisher(
             key,

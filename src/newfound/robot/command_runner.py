@@ -1,0 +1,205 @@
+"""What commands do: edits of the model, and lessons that go on for a while."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from newfound.common.errors import InputError
+from newfound.recognition.inbox import MOST_QUESTIONS
+from newfound.recognition.labels import check_label
+from newfound.recognition.recogniser import NO_LABELS
+from newfound.robot.commands import Command, parse
+from newfound.robot.keeper import Keeper
+from newfound.robot.live_lesson import LiveLesson
+from newfound.sums.labels import as_labels, check_same_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+    from newfound.recognition.journalled import Edit, JournalledRecogniser
+
+log = logging.getLogger("newfound.robot")
+# Seconds that a lesson takes, unless someone says otherwise.
+TEACH_FOR = 3.0
+# Of a command, so many letters are sent back.
+LONGEST_ECHO = 200
+OURS = "something went wrong here; the log says what"
+
+Told = Callable[[Mapping[str, Any]], None]
+
+
+class CommandRunner:
+    """Does commands, one at a time, and tells what became of each.
+
+    Any thread may ask for any of it.
+
+    Parameters
+    ----------
+    recogniser : JournalledRecogniser
+    tell : callable
+        Is given every reply, and what a lesson taught once it ends.
+    teach_for : float, default=3
+        Seconds that a lesson takes that does not say how long.
+    source : str, default="live"
+        Where frames come from, in words.
+    more_state : callable, optional
+        Returns what the state has beside what the recogniser knows.
+    """
+
+    # lesson: what is being taught. _timer: ends it. _lock is held to change these, and to edit.
+
+    def __init__(
+        self,
+        recogniser: "JournalledRecogniser",
+        tell: Told,
+        teach_for: float = TEACH_FOR,
+        source: str = "live",
+        more_state: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        self.recogniser = recogniser
+        self.lesson: LiveLesson | None = None
+        self._tell, self._more_state = tell, more_state
+        self._teach_for, self._source = teach_for, source
+        self._lock = threading.RLock()
+        self._timer: threading.Timer | None = None
+        self._keeper = Keeper(recogniser.snapshot)
+
+    def do(self, text: str, told: Told | None = None) -> dict[str, Any]:
+        """Do a command, and return what became of it; whoever is given is told, too."""
+        try:
+            values = {"ok": True, **self._act(text, parse(text))}
+        except InputError as error:
+            values = {"ok": False, "error": str(error)}
+        except Exception:
+            log.exception("a command failed")
+            values = {"ok": False, "error": OURS}
+        return self.reply(text, values, told)
+
+    def reply(
+        self, text: str, values: Mapping[str, Any], told: Told | None = None
+    ) -> dict[str, Any]:
+        """Tell what became of a command, and return it."""
+        said = text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}…"
+        reply = {"command": said, **values, "position": self.recogniser.position}
+        for tell in (self._tell, told):
+            if tell is not None:
+                tell_safely(tell, reply)
+        return reply
+
+    def show(
+        self, lesson: LiveLesson, image: "Image", vector: "NDArray[Any]", digest: bytes
+    ) -> None:
+        """Teach a frame, if its lesson goes on."""
+        with self._lock:
+            if self.lesson is not lesson:
+                return
+            try:
+                if lesson.show(image, vector, digest, self.recogniser.extractor.identity):
+                    self._keeper.tell()
+            except InputError as error:
+                self._end_lesson(str(error))
+            except Exception:
+                log.exception("a lesson failed")
+                self._end_lesson(OURS)
+
+    def close(self) -> None:
+        """End the lesson, and write no more."""
+        with self._lock:
+            self._end_lesson()
+        self._keeper.close()
+
+    def _act(self, text: str, command: Command) -> dict[str, Any]:
+        recogniser, label = self.recogniser, command.label
+        edits: dict[str, Callable[[], Edit]] = {
+            "forget": lambda: recogniser.delete_class(label),
+            "rename": lambda: recogniser.rename_class(
+                label, recogniser.label(command.new), join=command.join
+            ),
+            "undo": recogniser.undo,
+            "redo": recogniser.redo,
+            "name": lambda: recogniser.name(command.number, label),
+        }
+        if command.do in edits:
+            return self._edit(edits[command.do])
+        others: dict[str, Callable[[], dict[str, Any]]] = {
+            "teach": lambda: self._teach(text, command),
+            "stop": self._stop,
+            "dismiss": lambda: self._dismiss(command.number),
+            "save": self._save,
+            "state": self._state,
+        }
+        return others[command.do]()
+
+    def _edit(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
+        with self._lock:
+            self._end_lesson()  # what comes after an edit must not go on with what was before it
+            what = edit().what
+        self._keeper.tell()
+        return {"what": what}
+
+    def _teach(self, text: str, command: Command) -> dict[str, Any]:
+        label, classes = self.recogniser.label(command.label), self.recogniser.classes
+        check_label(label)
+        check_same_type(as_labels(classes) if classes else NO_LABELS, as_labels([label]))
+        seconds = self._teach_for if command.seconds is None else command.seconds
+        with self._lock:
+            self._end_lesson()
+            lesson = self.lesson = LiveLesson(self.recogniser, label, text, self._source)
+            if seconds:
+                self._timer = threading.Timer(seconds, self._end_of, (lesson,))
+                self._timer.daemon = True
+                self._timer.start()
+        return {"what": f"teaching {label} {f'for {seconds:g} s' if seconds else 'until stop'}"}
+
+    def _stop(self) -> dict[str, Any]:
+        with self._lock:
+            return self._end_lesson() or {"what": "nothing was being taught"}
+
+    def _end_of(self, lesson: LiveLesson) -> None:
+        """End a lesson whose time is up."""
+        with self._lock:
+            if self.lesson is lesson:
+                self._end_lesson()
+
+    def _end_lesson(self, error: str | None = None) -> dict[str, Any] | None:
+        """End the lesson, if there is one, and tell what was taught."""
+        lesson, timer, self.lesson, self._timer = self.lesson, self._timer, None, None
+        if timer is not None:
+            timer.cancel()
+        if lesson is None:
+            return None
+        report = lesson.report()
+        said = {"ok": True} if error is None else {"ok": False, "error": error}
+        self.reply(lesson.command, {**said, **report})
+        return report
+
+    def _dismiss(self, number: int) -> dict[str, Any]:
+        self.recogniser.dismiss(number)
+        return {"what": f"dismissed question {number}"}
+
+    def _save(self) -> dict[str, Any]:
+        self.recogniser.save()
+        return {"what": "saved"}
+
+    def _state(self) -> dict[str, Any]:
+        recogniser, lesson = self.recogniser, self.lesson
+        return {
+            "what": "state",
+            "classes": {str(label): int(count) for label, count in recogniser.counts.items()},
+            "teaching": None if lesson is None else str(lesson.label),
+            "undo": recogniser.undoable,
+            "redo": recogniser.redoable,
+            "cannot_tell_unknown": recogniser.cannot_tell_unknown,
+            "questions": len(recogniser.questions(limit=MOST_QUESTIONS)),
+            **self._more_state(),
+        }
+
+
+def tell_safely(tell: Told, values: Mapping[str, Any]) -> None:
+    """Tell someone, who may be gone."""
+    try:
+        tell(values)
+    except Exception as error:
+        log.warning("what was said did not arrive: %s", error)
