@@ -12,6 +12,8 @@ from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
 from newfound.recognition.evidence import HALF_LIFE, SAME_ABOVE
 from newfound.recognition.inbox import MOST_QUESTIONS
 from newfound.recognition.journal import KEEP_THUMBNAILS, KEEP_VECTORS
+from newfound.robot.command_runner import TEACH_FOR
+from newfound.robot.thinning import ALIKE_FROM, BLUR, NEIGHBOURS, REMEMBERED
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
 from newfound.solvers.watch import CHECK_EVERY
 from newfound.studio.limits import MB
@@ -21,6 +23,7 @@ from newfound.sums.gradual import block_rows
 DOCS = Path(__file__).parent.parent / "docs"
 LIMITED = ServiceLimits()
 DOUBLE, SINGLE = LIMITS[np.dtype(np.float64)], LIMITS[np.dtype(np.float32)]
+PARTS = {0.25: "a quarter"}
 IN_WORDS = {10.0: "ten", 1e6: "a million", 1e7: "ten million", 1e8: "a hundred million"}
 
 
@@ -72,6 +75,13 @@ def power(number: float) -> str:
         ("studio.md", f"each of which counts half after {HALF_LIFE:g} s"),
         ("studio.md", f"has a cosine below {SAME_ABOVE:g} to the last one's"),
         ("studio.md", f"At most {MOST_QUESTIONS} questions are open"),
+        (
+            "robots.md",
+            f"correlates by {ALIKE_FROM:g} or more with one of the {REMEMBERED} that were taught",
+        ),
+        ("robots.md", f"less than {PARTS[BLUR]} of the sharpness usual among the {NEIGHBOURS} "),
+        ("robots.md", f"seen in the next {TEACH_FOR:g} seconds"),
+        ("robots.md", f"a frame counts half after {HALF_LIFE:g} s"),
         ("features.md", f"more than {LARGEST_PIXELS // 1_000_000} million pixels"),
         ("features.md", f"files beyond {LARGEST_FILE // 2**20} MB"),
         ("features.md", f"below {Extractor.smallest} pixels ({Pixels.smallest}, for `Pixels`)"),
