@@ -52,6 +52,10 @@ class Topics(Publisher, Protocol):
     def is_connected(self) -> bool:
         """Whether anybody is there."""
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether somebody else ended it, so that nothing will come any more."""
+
     def listen(self, listener: "Listener", topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""
 

@@ -118,6 +118,11 @@ class ZenohTopics:
         info = self._session.info
         return bool(info.peers_zid() or info.routers_zid())
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the session is closed."""
+        return bool(self._session.is_closed())
+
     def listen(self, listener: "Listener", topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""
         from zenoh.handlers import Callback
