@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NewfoundError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
 from newfound.robot.answers import answer_of, stamp_of
@@ -110,6 +110,7 @@ class Listener:
         source: str = "live",
     ) -> None:
         self.recogniser, self.publisher = recogniser, publisher
+        recogniser.use(recogniser.extractor)  # also once all that it knows is forgotten
         self.frames = Newest[Arrival]()
         self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
@@ -233,7 +234,12 @@ class Listener:
         frames = self._asking.add(answer, vector, image, time, made_by)
         if not frames:
             return
-        number = self.recogniser.ask(frames, self._source, said["label"])
+        try:
+            number = self.recogniser.ask(frames, self._source, said["label"])
+        except NewfoundError as error:
+            self._asking.take_back()
+            log.warning("a question could not be written down: %s", error)
+            return
         picture = frames[len(frames) // 2].thumbnail or b""
         question = {
             "id": number,
