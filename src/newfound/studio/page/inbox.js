@@ -71,19 +71,22 @@ export class Inbox {
   }
 
   #name(card, label) {
-    const { undo } = this.#parts;
-    return label && this.#answer(card, "name", { label }, `Taught what it saw as ${label}.`,
-      (done) => ({ position: done.position, onUndo: () => undo.undo() }));
+    const { undo, toast } = this.#parts;
+    const words = `Taught what it saw as ${label}.`;
+    return label && this.#answer(card, "name", { label }, words, (done) => {
+      if (!done.examples.length) return toast.show(`It has all of this as ${label} already.`);
+      return toast.show(words, { position: done.position, onUndo: () => undo.undo() });
+    });
   }
 
-  #dismiss(card) { return this.#answer(card, "dismiss", {}, "Dismissed.", () => ({})); }
+  #dismiss(card) { return this.#answer(card, "dismiss", {}, "Dismissed.", () => {}); }
 
-  async #answer(card, what, body, words, way) {
+  async #answer(card, what, body, words, then) {
     const { outbox, toast } = this.#parts;
     card.classList.add("going");
     toast.show(words);
     try {
-      toast.show(words, way(await outbox.edit(`/api/questions/${card.dataset.id}/${what}`, body)));
+      then(await outbox.edit(`/api/questions/${card.dataset.id}/${what}`, body));
     } catch (trouble) {
       card.classList.remove("going");
       toast.show(trouble.message, { danger: true });
