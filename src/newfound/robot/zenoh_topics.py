@@ -51,7 +51,7 @@ class Network(NamedTuple):
     file: Path | None = None  # a configuration of Zenoh's own
 
     def config(self) -> Any:
-        """Return it as Zenoh wants it. Who names addresses meets nobody else."""
+        """Return it as Zenoh wants it. Who names addresses looks for nobody else."""
         import zenoh
 
         is_plain = self.file is None
