@@ -231,6 +231,21 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(start: Callable[..., 
     assert "neither JPEG nor PNG" in state["problem"]
 
 
+def test_digests_are_made_of_what_is_taught_alone(
+    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, made = start(), list[int | None]()
+
+    def noted(message: ImageMessage) -> bytes:
+        made.append(message.stamp)
+        return bytes(16)
+
+    monkeypatch.setattr(ImageMessage, "digest", property(noted))
+    world.show(MUG, 0)
+    world.teach("mug", MUG, range(1))
+    assert made == [2]
+
+
 def test_the_part_that_is_cropped_is_what_is_taught(start: Callable[..., World]) -> None:
     world = start(crop=Crop.parse("0,0,32,64"))
     world.teach("mug", MUG, range(1))

@@ -183,9 +183,9 @@ class Listener:
     def _see(self, arrival: Arrival) -> None:
         start, extractor = perf_counter(), self.recogniser.extractor
         message = arrival.read()
-        image, digest = message.picture(), message.digest
+        image = message.picture()
         if self._crop is not None:
-            image, digest = self._crop.of(image), digest_of(digest + str(self._crop).encode())
+            image = self._crop.of(image)
         vector = extractor.one(image)
         position = self.recogniser.position
         answer = self._look(vector, arrival.time, position)
@@ -205,6 +205,9 @@ class Listener:
         if lesson is None:
             self._ask(answer, vector, image, arrival.time, said)
         elif arrival.time >= lesson.began:
+            digest = message.digest  # which takes long of raw pixels
+            if self._crop is not None:
+                digest = digest_of(digest + str(self._crop).encode())
             self._runner.show(lesson, image, vector, digest)
 
     def _look(self, vector: "NDArray[Any]", time: float, position: int) -> "Answer | None":
