@@ -295,6 +295,23 @@ def test_what_it_did_not_know_is_named_or_dismissed_on_the_page(
         me.page.context.close()
 
 
+def test_questions_that_did_not_come_are_asked_for_again(
+    browser: "Browser", camera: Camera, tmp_path: Path
+) -> None:
+    model = tmp_path / "kitchen.newfound"
+    with_questions(model, "cup")
+    with studio(model, "studio", "--extractor", "pixels:size=8") as served:
+        me = person(browser, camera, served.url)
+        me.page.route("**/api/questions?*", lambda route: route.abort())
+        with me.page.expect_event("requestfailed"):
+            me.open()
+        me.page.unroute("**/api/questions?*")
+        url, image = f"{served.url}/api/lessons", picture(3, 0)
+        httpx.post(url, params={"label": "mug"}, content=image).raise_for_status()
+        me.page.locator("#questions > section").wait_for()
+        me.page.context.close()
+
+
 def test_a_question_that_taught_nothing_does_not_offer_to_undo_what_came_before(
     browser: "Browser", camera: Camera, tmp_path: Path
 ) -> None:

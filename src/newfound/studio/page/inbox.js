@@ -25,7 +25,9 @@ export class Inbox {
     this.#count = questions;
     if (questions === 0) return this.#place.replaceChildren();
     const found = await ask(`/api/questions?limit=${MOST}`).catch(() => null);
-    if (found && questions === this.#count) this.#update(found.questions);
+    if (questions !== this.#count) return;
+    if (found) this.#update(found.questions);
+    else this.#count = -1;   // they did not come: they are asked for again with the next change
   }
 
   /** Cards that stay keep what is typed in them. */
