@@ -8,8 +8,8 @@ same with the same functions, and needs no ROS.
 """
 
 import json
+from contextlib import ExitStack, closing
 from functools import partial
-from pathlib import Path
 
 import rclpy
 from rclpy.node import Node
@@ -18,6 +18,7 @@ from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 
 from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.locking import locked
 from newfound.robot.answers import results_of
 from newfound.robot.listening import Listener
 from newfound.robot.messages import ImageMessage
@@ -39,8 +40,10 @@ class NewfoundNode(Node):
         if Classification is not None:
             self.classes = write(Classification, "newfound/classification", 10)
         self.reply, self.question = partial(self.tell, "reply"), partial(self.tell, "question")
-        self.recogniser = JournalledRecogniser(Path(model))
-        self.listener = Listener(self.recogniser, self, source="image")
+        self.held = ExitStack()
+        self.held.enter_context(locked(model))  # nobody else may change it meanwhile
+        recogniser = self.held.enter_context(closing(JournalledRecogniser(model)))
+        self.listener = self.held.enter_context(closing(Listener(recogniser, self, source="image")))
         self.create_subscription(CompressedImage, "image", self.on_image, qos_profile_sensor_data)
         self.create_subscription(String, "newfound/command", self.on_command, 10)
 
@@ -73,8 +76,5 @@ class NewfoundNode(Node):
 if __name__ == "__main__":
     rclpy.init()
     node = NewfoundNode()
-    try:
+    with node.held:
         rclpy.spin(node)
-    finally:
-        node.listener.close()
-        node.recogniser.close()

@@ -1,5 +1,6 @@
 """Asking about what stays unknown: once, with a few frames of it."""
 
+import weakref
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,14 @@ def test_frames_are_spread_over_the_stretch_and_each_picture_comes_once() -> Non
     assert {each.source for each in found} == {"camera"}
     assert found[0].thumbnail is not None
     assert Image.open(BytesIO(found[0].thumbnail)).size == (256, 192)
+
+
+def test_of_what_is_seen_now_small_pictures_are_held_and_no_whole_frames() -> None:
+    asking, frame = Asking(after=1.0), Image.new("RGB", (320, 240))
+    held = weakref.ref(frame)
+    asking.add(None, view(1, 0), frame, 0.0)
+    del frame
+    assert held() is None
 
 
 def test_what_is_open_in_the_inbox_is_not_asked_about_by_who_starts_again(tmp_path: Path) -> None:

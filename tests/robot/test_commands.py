@@ -46,6 +46,7 @@ def test_json_says_what_words_cannot() -> None:
         ("rename a -> b -> c", "JSON"),
         ("name mug", "number of a question"),
         ("name -1 mug", "number of a question"),
+        (f"name {'9' * 5000} mug", "number of a question"),
         ("dismiss 1 mug", "a number and no more"),
         ("{", "is none"),
         ("[" * 5000, USAGE),

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from newfound.common.errors import InputError
+from newfound.recognition.journal import JournalError
 from newfound.recognition.journalled import JournalledRecogniser
 from newfound.robot.asking import Asking
 from newfound.robot.crops import Crop
@@ -141,6 +142,16 @@ def test_an_edit_ends_the_lesson_that_goes_on(start: Callable[..., World]) -> No
     assert world.listener.do("stop")["what"] == "nothing was being taught"
 
 
+def test_undo_of_a_lesson_that_has_seen_nothing_leaves_the_one_before_it(
+    start: Callable[..., World],
+) -> None:
+    world = taught(start())
+    world.listener.do('{"do": "teach", "label": "box", "seconds": 0}')
+    assert world.listener.do("undo")["what"].startswith("undid: teaching box")
+    assert world.listener.do("state")["teaching"] is None
+    assert world.recogniser.counts == {"mug": 8, "cup": 8}
+
+
 def test_a_lesson_ends_by_itself_also_if_no_frame_comes(start: Callable[..., World]) -> None:
     world = start(teach_for=0.01)
     assert world.listener.do("teach mug")["what"] == "teaching mug for 0.01 s"
@@ -220,6 +231,21 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(start: Callable[..., 
     assert "neither JPEG nor PNG" in state["problem"]
 
 
+def test_digests_are_made_of_what_is_taught_alone(
+    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, made = start(), list[int | None]()
+
+    def noted(message: ImageMessage) -> bytes:
+        made.append(message.stamp)
+        return bytes(16)
+
+    monkeypatch.setattr(ImageMessage, "digest", property(noted))
+    world.show(MUG, 0)
+    world.teach("mug", MUG, range(1))
+    assert made == [2]
+
+
 def test_the_part_that_is_cropped_is_what_is_taught(start: Callable[..., World]) -> None:
     world = start(crop=Crop.parse("0,0,32,64"))
     world.teach("mug", MUG, range(1))
@@ -282,6 +308,42 @@ def test_what_stays_unknown_is_asked_about_once_and_learned_when_it_is_named(
     assert world.listener.do("state")["questions"] == 1
     assert world.listener.do(f"dismiss {question['id']}")["ok"]
     assert world.listener.do("state")["questions"] == 0
+
+
+def test_what_cannot_be_written_down_is_told_in_words_and_asked_about_later(
+    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = start(asking=Asking(after=0.0, source=CAMERA))
+
+    def fail(*values: Any) -> None:
+        raise JournalError("database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.recogniser.journal, "add", fail)
+        world.show(BOX, 0)
+        world.settle()
+        world.listener.do('{"do": "teach", "label": "mug", "seconds": 0}')
+        world.show(MUG, 0)
+        told = world.said.wait(world.said.replies, lambda said: "taught" in said)
+        assert told["error"] == "database or disk is full"
+        assert not world.said.questions
+    world.show(BOX, 0)
+    world.settle()
+    assert len(world.said.questions) == 1
+
+
+def test_who_forgets_everything_goes_on_with_the_same_extractor(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.teach("mug", MUG, range(2))
+    world.close()
+    recogniser = JournalledRecogniser(world.file)  # without saying which
+    listener = Listener(recogniser, world.said)
+    try:
+        assert listener.do("forget mug")["ok"]
+        assert str(recogniser.extractor.identity).startswith("pixels")
+    finally:
+        listener.close()
+        recogniser.close()
 
 
 def test_too_many_commands_are_refused_and_none_is_lost(start: Callable[..., World]) -> None:

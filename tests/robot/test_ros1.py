@@ -128,3 +128,22 @@ def test_a_robot_of_ros_1_teaches_by_command_and_a_new_master_is_told(
     found = JournalledRecogniser(model, "pixels:size=8", read_only=True)
     assert found.counts == counts
     found.close()
+
+
+@pytest.mark.needs_ros
+@pytest.mark.slow
+def test_labels_that_xml_cannot_hold_are_told_and_who_loses_the_nodes_name_ends(
+    run: Callable[..., Process], tmp_path: Path
+) -> None:
+    run("roscore").wait_for("started core service")
+    words = "--ros1", "/camera/image/compressed", "--extractor", "pixels:size=8"
+    robot = run("-m", "newfound", "listen", tmp_path / "one.newfound", *words)
+    robot.wait_for("Listening")
+    camera = run("-m", "tests.robot.ros1_camera")
+    camera.wait_for("answer ")
+    camera.tell(json.dumps({"do": "teach", "label": "a\1b", "seconds": 0}))
+    labels = heard(camera.wait_for("vision_info "))["labels"]
+    assert labels == ["a\ufffdb"]
+    other = run("-m", "newfound", "listen", tmp_path / "other.newfound", *words)
+    other.wait_for("Listening")
+    robot.wait_for("the node was ended from outside")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.locking import ModelBusyError, locked
 from tests.robot.camera import CAMERA, picture
 from tests.robot.recorder import Recorder
 
@@ -69,9 +70,11 @@ def heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
     return heard
 
 
-def test_the_node_answers_with_the_images_header_and_does_commands(heard: Recorder) -> None:
+def test_the_node_answers_with_the_images_header_and_does_commands(
+    heard: Recorder, tmp_path: Path
+) -> None:
     node: Any = runpy.run_path(str(NODE))["NewfoundNode"]()
-    try:
+    with node.held:
         image = Message(format="jpeg", data=picture(1, 9))
         image.header.stamp.sec, image.header.stamp.nanosec = 1_700_000_000, 123_456_789
         image.header.frame_id = CAMERA
@@ -83,6 +86,5 @@ def test_the_node_answers_with_the_images_header_and_does_commands(heard: Record
         assert json.loads(heard.answers[0]["sent"].data)["label"] == "mug"
         node.topics["newfound/command"](Message(data="forget mug"))
         assert json.loads(heard.wait(heard.replies)["sent"].data)["ok"]
-    finally:
-        node.listener.close()
-        node.recogniser.close()
+        with pytest.raises(ModelBusyError), locked(tmp_path / "kitchen.newfound"):
+            pass

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from newfound.recognition.journalled import JournalledRecogniser
 from tests.studio.browser.chromium import chromium
 from tests.studio.browser.film import Camera, objects
 from tests.studio.browser.person import Person, Said, person
 from tests.studio.browser.screenshots import look_over
 from tests.studio.pictures import picture
 from tests.studio.process import Studio, studio
-from tests.studio.questions import with_questions
+from tests.studio.questions import ask, with_questions
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -290,6 +292,44 @@ def test_what_it_did_not_know_is_named_or_dismissed_on_the_page(
         me.page.keyboard.press("Control+z")
         me.page.locator("#inbox", has_text="It did not know 1 thing.").wait_for()
         assert me.too_wide == me.troubles == []
+        me.page.context.close()
+
+
+def test_questions_that_did_not_come_are_asked_for_again(
+    browser: "Browser", camera: Camera, tmp_path: Path
+) -> None:
+    model = tmp_path / "kitchen.newfound"
+    with_questions(model, "cup")
+    with studio(model, "studio", "--extractor", "pixels:size=8") as served:
+        me = person(browser, camera, served.url)
+        me.page.route("**/api/questions?*", lambda route: route.abort())
+        with me.page.expect_event("requestfailed"):
+            me.open()
+        me.page.unroute("**/api/questions?*")
+        url, image = f"{served.url}/api/lessons", picture(3, 0)
+        httpx.post(url, params={"label": "mug"}, content=image).raise_for_status()
+        me.page.locator("#questions > section").wait_for()
+        me.page.context.close()
+
+
+def test_a_question_that_taught_nothing_does_not_offer_to_undo_what_came_before(
+    browser: "Browser", camera: Camera, tmp_path: Path
+) -> None:
+    model = tmp_path / "kitchen.newfound"
+    with closing(JournalledRecogniser(model, "pixels:size=8")) as recogniser:
+        for _ in range(2):
+            ask(recogniser, 0, "cup")
+    with studio(model, "studio", "--extractor", "pixels:size=8") as served:
+        me = person(browser, camera, served.url)
+        me.open()
+        for left in (1, 0):
+            name = me.page.get_by_label("Name (nearest: cup)").first
+            name.fill("mug")
+            name.press("Enter")
+            me.page.locator("#questions > section").nth(left).wait_for(state="detached")
+        toast = me.page.locator("#toast", has_text="It has all of this as mug already.")
+        toast.wait_for()
+        assert toast.get_by_role("button").count() == 0
         me.page.context.close()
 
 

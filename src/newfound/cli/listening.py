@@ -25,6 +25,7 @@ from newfound.cli.console import (
     summary,
 )
 from newfound.cli.models import locked
+from newfound.common.errors import NewfoundError
 from newfound.recognition.locking import name_in_errors
 
 if TYPE_CHECKING:
@@ -181,6 +182,11 @@ def _watch(listener: "Listener", topics: "Topics", console: Console, ended: "_En
     problem, before = "", (0, monotonic())
     with _status(console) as show:
         while not ended.wait(PAUSE):
+            if topics.has_ended:
+                raise NewfoundError(
+                    "the node was ended from outside: by rosnode kill, or because another one has "
+                    "its name; a second listener needs a --prefix of its own"
+                )
             if (is_connected := topics.is_connected) != was_connected:
                 if not is_connected:
                     console.info("Nobody is there; waiting, and trying again.")

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,14 +35,6 @@ PAUSE = 3.0
 TWICE, NEAR, FAR = 2.0, 0.01, math.sqrt(2 - 2 * SAME_ABOVE)
 
 
-class View(NamedTuple):
-    """A frame of which nobody knows what it shows."""
-
-    vector: NDArray[np.floating]  # shape (d,)
-    image: "Image"
-    extractor: "Identity | None"
-
-
 class Asking:
     """Watches the answers to a track, and says what to ask about.
 
@@ -52,7 +44,8 @@ class Asking:
     knows nothing, and asks. One that cannot tell yet what is unknown calls everything known, and
     does not ask.
 
-    It holds at most eight frames of what is seen now, and vectors of the last 200 questions.
+    It holds small pictures of eight frames of what is seen now, and vectors of the last 200
+    questions.
 
     Parameters
     ----------
@@ -82,7 +75,7 @@ class Asking:
 
     def _begin(self, time: float) -> None:
         self._start = self._last = time
-        self._views: list[View] = []
+        self._views: list[NewExample] = []
         self._seen, self._step = 0, 1
 
     @classmethod
@@ -137,21 +130,28 @@ class Asking:
         if not 0 <= time - self._last <= PAUSE * self.after:
             self._begin(time)
         self._last = time
-        self._keep(View(row, image, extractor))
+        self._keep(row, image, extractor)
         if time - self._start < self.after:
             return []
         views = self._views
         self._begin(-math.inf)
         self.remember([view.vector for view in views])
-        return self._examples(views)
+        return list({view.digest: view for view in views}.values())  # each picture once
 
-    def _keep(self, view: View) -> None:
+    def _keep(
+        self, row: NDArray[np.floating], image: "Image", extractor: "Identity | None"
+    ) -> None:
         """Keep a frame if it is its turn; where there are too many, every other one goes."""
         if self._seen % self._step == 0:
-            self._views.append(view)
+            digest, small = digest_of_pixels(image), thumbnail_of(image)
+            self._views.append(NewExample(row, digest, extractor, self.source, small))
         self._seen += 1
         if len(self._views) > MOST_FRAMES:
             self._views, self._step = self._views[::2], 2 * self._step
+
+    def take_back(self) -> None:
+        """Ask again about what was to be asked about last: it could not be written down."""
+        self._asked.pop()
 
     def is_asked(self, vector: ArrayLike) -> bool:
         """Tell whether a view, a vector of shape (d,), is of something that was asked about."""
@@ -160,14 +160,6 @@ class Asking:
             rows.shape[1] == len(view) and _distance(float((rows @ view).max())) <= bound
             for rows, bound in self._asked
         )
-
-    def _examples(self, views: Sequence[View]) -> list[NewExample]:
-        """Return views as they are written down, each picture once."""
-        found = {digest_of_pixels(view.image): view for view in views}
-        return [
-            NewExample(view.vector, digest, view.extractor, self.source, thumbnail_of(view.image))
-            for digest, view in found.items()
-        ]
 
 
 def _distance(cosine: float) -> float:

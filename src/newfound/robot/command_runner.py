@@ -5,8 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from newfound.common.errors import InputError
-from newfound.recognition.inbox import MOST_QUESTIONS
+from newfound.common.errors import NewfoundError
 from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import NO_LABELS
 from newfound.robot.commands import Command, parse
@@ -70,7 +69,7 @@ class CommandRunner:
         """Do a command, and return what became of it; whoever is given is told, too."""
         try:
             values = {"ok": True, **self._act(text, parse(text))}
-        except InputError as error:
+        except (NewfoundError, OSError) as error:
             values = {"ok": False, "error": str(error)}
         except Exception:
             log.exception("a command failed")
@@ -98,7 +97,7 @@ class CommandRunner:
             try:
                 if lesson.show(image, vector, digest, self.recogniser.extractor.identity):
                     self._keeper.tell()
-            except InputError as error:
+            except (NewfoundError, OSError) as error:
                 self._end_lesson(str(error))
             except Exception:
                 log.exception("a lesson failed")
@@ -117,7 +116,6 @@ class CommandRunner:
             "rename": lambda: recogniser.rename_class(
                 label, recogniser.label(command.new), join=command.join
             ),
-            "undo": recogniser.undo,
             "redo": recogniser.redo,
             "name": lambda: recogniser.name(command.number, label),
         }
@@ -126,6 +124,7 @@ class CommandRunner:
         others: dict[str, Callable[[], dict[str, Any]]] = {
             "teach": lambda: self._teach(text, command),
             "stop": self._stop,
+            "undo": self._undo,
             "dismiss": lambda: self._dismiss(command.number),
             "save": self._save,
             "state": self._state,
@@ -138,6 +137,14 @@ class CommandRunner:
             what = edit().what
         self._keeper.tell()
         return {"what": what}
+
+    def _undo(self) -> dict[str, Any]:
+        """Undo the lesson that goes on, or what was done last; one may have taught nothing yet."""
+        with self._lock:
+            if (lesson := self.lesson) is None or lesson.taught:
+                return self._edit(self.recogniser.undo)
+            self._end_lesson()
+        return {"what": f"undid: teaching {lesson.label}, of which nothing was taught"}
 
     def _teach(self, text: str, command: Command) -> dict[str, Any]:
         label, classes = self.recogniser.label(command.label), self.recogniser.classes
@@ -192,7 +199,7 @@ class CommandRunner:
             "undo": recogniser.undoable,
             "redo": recogniser.redoable,
             "cannot_tell_unknown": recogniser.cannot_tell_unknown,
-            "questions": len(recogniser.questions(limit=MOST_QUESTIONS)),
+            "questions": recogniser.journal.inbox.count,
             **self._more_state(),
         }
 

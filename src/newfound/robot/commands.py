@@ -97,7 +97,8 @@ def _fields(verb: str, rest: str) -> dict[str, Any]:
         return {"old": old.strip(), "new": new.strip()}
     if verb in ("name", "dismiss"):
         number, _, label = rest.partition(" ")
-        fields: dict[str, Any] = {"number": int(number) if number.isdecimal() else number}
+        is_number = number.isdecimal() and len(number) < 20
+        fields: dict[str, Any] = {"number": int(number) if is_number else number}
         return {**fields, "label": label.strip()} if label else fields
     return {"label": rest} if rest else {}
 

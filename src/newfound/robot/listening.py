@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NewfoundError
 from newfound.common.files import digest_of
 from newfound.recognition.evidence import HALF_LIFE, Evidence
 from newfound.robot.answers import answer_of, stamp_of
@@ -51,6 +51,10 @@ class Topics(Publisher, Protocol):
     @property
     def is_connected(self) -> bool:
         """Whether anybody is there."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether somebody else ended it, so that nothing will come any more."""
 
     def listen(self, listener: "Listener", topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""
@@ -106,6 +110,7 @@ class Listener:
         source: str = "live",
     ) -> None:
         self.recogniser, self.publisher = recogniser, publisher
+        recogniser.use(recogniser.extractor)  # also once all that it knows is forgotten
         self.frames = Newest[Arrival]()
         self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
@@ -178,9 +183,9 @@ class Listener:
     def _see(self, arrival: Arrival) -> None:
         start, extractor = perf_counter(), self.recogniser.extractor
         message = arrival.read()
-        image, digest = message.picture(), message.digest
+        image = message.picture()
         if self._crop is not None:
-            image, digest = self._crop.of(image), digest_of(digest + str(self._crop).encode())
+            image = self._crop.of(image)
         vector = extractor.one(image)
         position = self.recogniser.position
         answer = self._look(vector, arrival.time, position)
@@ -200,6 +205,9 @@ class Listener:
         if lesson is None:
             self._ask(answer, vector, image, arrival.time, said)
         elif arrival.time >= lesson.began:
+            digest = message.digest  # which takes long of raw pixels
+            if self._crop is not None:
+                digest = digest_of(digest + str(self._crop).encode())
             self._runner.show(lesson, image, vector, digest)
 
     def _look(self, vector: "NDArray[Any]", time: float, position: int) -> "Answer | None":
@@ -229,7 +237,12 @@ class Listener:
         frames = self._asking.add(answer, vector, image, time, made_by)
         if not frames:
             return
-        number = self.recogniser.ask(frames, self._source, said["label"])
+        try:
+            number = self.recogniser.ask(frames, self._source, said["label"])
+        except NewfoundError as error:
+            self._asking.take_back()
+            log.warning("a question could not be written down: %s", error)
+            return
         picture = frames[len(frames) // 2].thumbnail or b""
         question = {
             "id": number,

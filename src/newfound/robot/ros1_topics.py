@@ -8,6 +8,7 @@ import builtins
 import importlib.util
 import json
 import logging
+import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -44,6 +45,8 @@ DEBIAN, DEBIANS_PYTHON = Path("/usr/lib/python3/dist-packages"), Path("/usr/bin/
 ROOM = 1 << 26
 # Seconds between two looks whether the master is there, and knows us.
 PAUSE = 1.0
+# What XML cannot hold, in which the master is told of labels.
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class NoRosError(NewfoundError, ModuleNotFoundError):
@@ -129,6 +132,11 @@ class Ros1Topics:
         self._watch = threading.Thread(target=self._keep_master_told, daemon=True)
         self._watch.start()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was ended from outside: by `rosnode kill`, or a new node of its name."""
+        return bool(self._rospy.is_shutdown())
+
     def listen(self, listener: "Listener", topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""
 
@@ -202,7 +210,7 @@ class Ros1Topics:
         import rosgraph
 
         told = 0
-        while not self._is_closed:
+        while not (self._is_closed or self.has_ended):
             is_news = self._news.wait(PAUSE)
             self._news.clear()
             try:
@@ -213,12 +221,13 @@ class Ros1Topics:
             except rosgraph.MasterError:  # there is one, but it has never heard of us
                 self._register()
                 told = 0
-            except OSError:
+            except Exception:  # it is not there, or goes just now and says half a sentence
                 self.is_connected = False
 
     def _tell_labels(self) -> int:
         """Tell what the numbers of a Classification2D mean; return how many there are."""
-        labels, place = list(self._numbers), f"{self._prefix}/labels"
+        labels = [_NOT_IN_XML.sub("\ufffd", label) for label in list(self._numbers)]
+        place = f"{self._prefix}/labels"
         if labels:
             self._master.setParam(place, labels)
             self._put("vision_info", vision_info_ros1(0, "newfound", place, len(labels)))

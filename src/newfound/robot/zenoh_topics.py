@@ -51,7 +51,7 @@ class Network(NamedTuple):
     file: Path | None = None  # a configuration of Zenoh's own
 
     def config(self) -> Any:
-        """Return it as Zenoh wants it. Who names addresses meets nobody else."""
+        """Return it as Zenoh wants it. Who names addresses looks for nobody else."""
         import zenoh
 
         is_plain = self.file is None
@@ -117,6 +117,11 @@ class ZenohTopics:
         """Whether anybody is there."""
         info = self._session.info
         return bool(info.peers_zid() or info.routers_zid())
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the session is closed."""
+        return bool(self._session.is_closed())
 
     def listen(self, listener: "Listener", topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""

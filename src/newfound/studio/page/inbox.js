@@ -25,7 +25,9 @@ export class Inbox {
     this.#count = questions;
     if (questions === 0) return this.#place.replaceChildren();
     const found = await ask(`/api/questions?limit=${MOST}`).catch(() => null);
-    if (found && questions === this.#count) this.#update(found.questions);
+    if (questions !== this.#count) return;
+    if (found) this.#update(found.questions);
+    else this.#count = -1;   // they did not come: they are asked for again with the next change
   }
 
   /** Cards that stay keep what is typed in them. */
@@ -71,19 +73,22 @@ export class Inbox {
   }
 
   #name(card, label) {
-    const { undo } = this.#parts;
-    return label && this.#answer(card, "name", { label }, `Taught what it saw as ${label}.`,
-      (done) => ({ position: done.position, onUndo: () => undo.undo() }));
+    const { undo, toast } = this.#parts;
+    const words = `Taught what it saw as ${label}.`;
+    return label && this.#answer(card, "name", { label }, words, (done) => {
+      if (!done.examples.length) return toast.show(`It has all of this as ${label} already.`);
+      return toast.show(words, { position: done.position, onUndo: () => undo.undo() });
+    });
   }
 
-  #dismiss(card) { return this.#answer(card, "dismiss", {}, "Dismissed.", () => ({})); }
+  #dismiss(card) { return this.#answer(card, "dismiss", {}, "Dismissed.", () => {}); }
 
-  async #answer(card, what, body, words, way) {
+  async #answer(card, what, body, words, then) {
     const { outbox, toast } = this.#parts;
     card.classList.add("going");
     toast.show(words);
     try {
-      toast.show(words, way(await outbox.edit(`/api/questions/${card.dataset.id}/${what}`, body)));
+      then(await outbox.edit(`/api/questions/${card.dataset.id}/${what}`, body));
     } catch (trouble) {
       card.classList.remove("going");
       toast.show(trouble.message, { danger: true });
