@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
@@ -47,6 +49,18 @@ class Process:
             line = self._changed.wait_for(found, PATIENCE)
         assert line is not None, f"{words!r} was not said: {''.join(self.said)}"
         return line
+
+    def wait_while(self, do: Callable[[], object], words: str, after: int) -> None:
+        """Do something over and over until these words are said, after so many lines."""
+
+        def is_said() -> bool:
+            return any(words in line for line in self.said[after:])
+
+        latest = monotonic() + PATIENCE
+        with self._changed:
+            while not self._changed.wait_for(is_said, 0.1):
+                assert monotonic() < latest, f"{words!r} was not said: {''.join(self.said)}"
+                do()
 
     @property
     def pid(self) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zenoh
 
 from newfound.recognition.journalled import JournalledRecogniser
 from newfound.robot.listening import Listener
@@ -85,6 +86,35 @@ def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_pat
     found = JournalledRecogniser(model, "pixels:size=8", read_only=True)
     assert found.counts == counts
     found.close()
+
+
+@pytest.mark.slow
+def test_a_camera_behind_a_router_is_heard_before_and_after_the_router_is_restarted(
+    tmp_path: Path,
+) -> None:
+    address = f"tcp/127.0.0.1:{free_port()}"
+    words = "-m", "newfound", "listen", tmp_path / "kitchen.newfound", "--zenoh", IMAGES
+    router = Network(listen=[address]).config()
+    router.insert_json5("mode", '"router"')
+    peer = Network(connect=[address]).config()  # that nobody can connect to
+    peer.insert_json5("mode", '"peer"')
+    pixels = "--extractor", "pixels:size=8"
+    with Process(*words, *pixels, "--connect", address, "--json") as robot:
+        robot.wait_for("Nobody is there")
+        with zenoh.open(peer) as camera:
+            for _ in range(2):
+                so_far = len(robot.said)
+                with zenoh.open(router):
+                    robot.wait_while(lambda: camera.put(IMAGES, message(MUG, 0)), '"label"', so_far)
+        assert robot.end(signal.SIGTERM) == 0
+
+
+def test_a_listener_that_waits_for_a_router_can_be_ended(tmp_path: Path) -> None:
+    address = f"tcp/127.0.0.1:{free_port()}"
+    words = "-m", "newfound", "listen", tmp_path / "kitchen.newfound", "--zenoh", IMAGES
+    with Process(*words, "--extractor", "pixels:size=8", "--connect", address) as robot:
+        robot.wait_for("Nobody is there")
+        assert robot.end(signal.SIGINT) == 130
 
 
 def test_answers_go_as_text_as_a_string_and_as_a_classification(tmp_path: Path) -> None:

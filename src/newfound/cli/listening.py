@@ -5,8 +5,10 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 # Seconds between two looks at how things are.
 PAUSE = 1.0
+NOBODY = "Nobody is there; waiting, and trying again."
 
 
 class Wishes(NamedTuple):
@@ -133,7 +136,8 @@ def _topics(wishes: Wishes, console: Console, ended: "_Ended") -> "Topics | None
     if wishes.network is not None:
         from newfound.robot.zenoh_topics import ZenohTopics
 
-        return ZenohTopics(wishes.network, wishes.prefix, wishes.domain)
+        make = partial(ZenohTopics, wishes.network, wishes.prefix, wishes.domain)
+        return _made(make, console, ended)
     from newfound.robot.ros1_topics import Ros1Topics, is_master_there
 
     if not is_master_there():
@@ -142,6 +146,27 @@ def _topics(wishes: Wishes, console: Console, ended: "_Ended") -> "Topics | None
             if ended.wait(PAUSE):
                 return None
     return Ros1Topics(wishes.prefix)
+
+
+def _made(make: "Callable[[], Topics]", console: Console, ended: "_Ended") -> "Topics | None":
+    """Return topics that open only once somebody is there; None: the end came before."""
+    made: Future[Topics] = Future()
+
+    def work() -> None:
+        try:
+            made.set_result(make())
+        except Exception as error:
+            made.set_exception(error)
+
+    threading.Thread(target=work, name="newfound-open", daemon=True).start()
+    is_told = False
+    while not ended.is_set():
+        with suppress(TimeoutError):
+            return made.result(PAUSE)
+        if not is_told:
+            console.info(NOBODY)
+            is_told = True
+    return None
 
 
 def _listen(
@@ -189,7 +214,7 @@ def _watch(listener: "Listener", topics: "Topics", console: Console, ended: "_En
                 )
             if (is_connected := topics.is_connected) != was_connected:
                 if not is_connected:
-                    console.info("Nobody is there; waiting, and trying again.")
+                    console.info(NOBODY)
                 elif was_connected is not None:
                     console.info("Connected.")
                 was_connected = is_connected

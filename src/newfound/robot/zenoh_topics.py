@@ -44,7 +44,11 @@ RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor":
 
 
 class Network(NamedTuple):
-    """Whom to speak to. By default whoever multicast finds, as Zenoh itself does."""
+    """Whom to speak to. By default whoever multicast finds, as Zenoh itself does.
+
+    With one address to connect to, the session is a client of whoever is there: routers pass on to
+    clients what they do not pass from peer to peer.
+    """
 
     connect: Sequence[str] = ()  # addresses such as tcp/192.168.1.7:7447
     listen: Sequence[str] = ()  # addresses that others may connect to
@@ -60,6 +64,8 @@ class Network(NamedTuple):
         if is_plain:
             values |= {"connect/timeout_ms": -1, "connect/exit_on_failure": False}
             values["connect/retry"] = RETRY
+        if is_plain and len(self.connect) == 1 and not self.listen:
+            values["mode"] = "client"
         if self.connect:
             values["connect/endpoints"] = list(self.connect)
         if self.listen or (self.connect and is_plain):
@@ -74,7 +80,8 @@ class Network(NamedTuple):
 class ZenohTopics:
     """A session of Zenoh, as a `Publisher` and as where a `Listener` gets its frames.
 
-    It opens whether or not anyone is there, and finds whoever comes, or comes back, by itself.
+    It finds whoever comes, or comes back, by itself. One that connects to a single address waits
+    for it to open; others open whether or not anyone is there.
 
     Parameters
     ----------
@@ -115,8 +122,7 @@ class ZenohTopics:
     @property
     def is_connected(self) -> bool:
         """Whether anybody is there."""
-        info = self._session.info
-        return bool(info.peers_zid() or info.routers_zid())
+        return bool(self._session.info.transports())  # clients, too, which have no other list
 
     @property
     def has_ended(self) -> bool:

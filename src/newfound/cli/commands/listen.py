@@ -29,8 +29,8 @@ Connect = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Zenoh: connect to this router or peer, as tcp/192.168.1.7:7447, and to peers that it "
-        "tells of. By default whoever multicast finds.",
+        help="Zenoh: connect to this router or peer, as tcp/192.168.1.7:7447, and hear all that "
+        "it passes on. By default whoever multicast finds. May be given several times.",
         show_default=False,
     ),
 ]
