@@ -155,7 +155,7 @@ def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
 
 def calibrated(found: Findings, panel: Panel, basis: Basis) -> Stages[Findings]:
     """Return findings with what the witnesses say of how sure a model may be."""
-    recoding = found.recoding(panel.snapshot.counts.astype(np.float64))
+    recoding = found.recoding(panel.snapshot.sizes)
     return found._replace(calibration=(yield from calibrate(panel, basis, recoding)))
 
 

@@ -14,8 +14,9 @@ from newfound.heads.unknown import Bound, Usual
 from newfound.selection.calibration import Calibration
 from newfound.selection.findings import Findings
 from newfound.selection.selector import CALM, Selector, Work
-from newfound.selection.witnesses import Sample, Witnesses
+from newfound.selection.witnesses import Sample, Witness, Witnesses
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
+from newfound.storage.checks import LARGEST_SUM
 from newfound.sums.rows import LARGEST_SQUARE
 from newfound.sums.sums import Sums
 
@@ -27,6 +28,8 @@ _MANY = 2**52
 _NUMBERS = {"total": "total", "voters": "voters", "pieces": "delay"}
 _FINDINGS = ("penalties", "ladder", "table", "rare", "rungs")
 _COMING = "coming_"
+# How far witnesses may outweigh their class, by rounding.
+SLACK = 1 + 1e-9
 
 
 def packed(engine: Engine) -> Arrays:
@@ -36,16 +39,18 @@ def packed(engine: Engine) -> Arrays:
     findings = engine.findings
     names, samples = sums.labels.tolist(), selector.witnesses.samples
     rows, index = selector.witnesses.stacked(sums.labels, sums.width)
-    keys = [key for name in names for key in samples.get(name, Sample()).keys]
+    keys = [each.key for name in names for each in samples.get(name, Sample()).held]
     arrays = {
         "witness_rows": rows.astype(sums.dtype or np.float64),
         "witness_class": index.astype(np.int64),
         "witness_keys": np.array(keys, dtype=np.uint64),
-        "seen": np.array([samples.get(name, Sample()).seen for name in names], dtype=np.int64),
         "forgotten": np.array([selector.forgotten]),
         "calm": np.array([min(selector.calm, CALM)], dtype=np.int64),
         **_of_findings(findings, sums),
     }
+    weights = selector.witnesses.weights(sums.labels)
+    if (weights != 1).any():
+        arrays["witness_weights"] = weights
     if selector.work is not None:  # it counts later, but there is no harm in finishing it now
         coming = _of_findings(selector.work.finish(), sums)
         arrays |= {f"{_COMING}{name}": array for name, array in coming.items()}
@@ -63,16 +68,24 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
     whole = partial(take, arrays, dtype=np.int64, low=0)
     rows, index = _labelled_rows(arrays, "witness_rows", "witness_class", sums)
     keys = take(arrays, "witness_keys", np.uint64, (len(rows),)).tolist()
-    seen = whole("seen", shape=(sums.n_classes,), high=_MANY)
+    weights = np.ones(len(rows))
+    if "witness_weights" in arrays:
+        weights = take(arrays, "witness_weights", np.float64, (len(rows),), low=0, high=LARGEST_SUM)
+        _require(bool(weights.all()))
     counts = np.bincount(index, minlength=sums.n_classes)
-    _require(bool((counts <= np.minimum(seen, sums.counts)).all()))
+    _require(bool((counts <= sums.counts).all()))
+    _require(bool((np.bincount(index, weights, sums.n_classes) <= sums.masses * SLACK).all()))
     _require(bool((np.diff(index) >= 0).all()))
     samples, ends = {}, np.cumsum(counts)
-    for label, end, count, n in zip(sums.labels.tolist(), ends, counts, seen.tolist(), strict=True):
-        own = tuple(keys[end - count : end])
-        _require(list(own) == sorted(own))
+    for label, end, count, n in zip(
+        sums.labels.tolist(), ends, counts, sums.counts.tolist(), strict=True
+    ):
+        own = slice(end - count, end)
+        held = tuple(map(Witness, keys[own], rows[own], weights[own].tolist()))
+        ranks = [each.rank for each in held]
+        _require(ranks == sorted(ranks))
         if n:
-            samples[label] = Sample(own, tuple(rows[end - count : end]), n)
+            samples[label] = Sample(held)
     selector = Selector(Witnesses(settings.random_state, samples))
     selector.findings = _findings(arrays, sums, settings)
     selector.forgotten = float(take(arrays, "forgotten", np.float64, (1,), 0, _MANY)[0])
@@ -148,15 +161,13 @@ def _findings(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Findin
 
 def _from_held_rows(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
     rows, index = _labelled_rows(arrays, "held_rows", "held_class", sums)
-    learned = sums.counts
     if len(rows):
         sums.add(rows, index, sums.labels)
     witnesses = Witnesses(settings.random_state)
     if len(rows):
         witnesses = witnesses.after(rows, sums.labels[index], settings.witnesses)
-    for label, count in zip(sums.labels.tolist(), learned.tolist(), strict=True):
-        sample = witnesses.samples.get(label, Sample())
-        witnesses.samples[label] = sample._replace(seen=sample.seen + count)
+    for label in sums.labels.tolist():
+        witnesses.samples.setdefault(label, Sample())
     return Selector(witnesses)
 
 
