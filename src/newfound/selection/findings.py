@@ -79,6 +79,15 @@ def candidates(settings: SelectionSettings, usual: float) -> Floats:
     """Return the penalties to choose from, rising."""
     if settings.penalties != "auto":
         return np.array(settings.penalties)
+    return half_decades(usual)
+
+
+def half_decades(usual: float) -> Floats:
+    """Return penalties half decades apart around the usual one, rising; mostly below it.
+
+    >>> half_decades(1.0)[[0, 24, -1]]
+    array([1.e-12, 1.e+00, 1.e+03])
+    """
     penalties = usual * 10.0 ** (np.arange(-BELOW, ABOVE + 1) / 2)
     rising: Floats = np.unique(np.clip(penalties, SMALLEST_NUMBER, LARGEST_NUMBER))
     return rising
