@@ -67,17 +67,18 @@ class _There:
         assert words or device_of(answer) == device(self.place), f"{question} answers elsewhere"
         return on_host(answer)
 
-    def fit(self, X: Any, y: Any) -> Any:
-        return super().fit(placed(X, self.place), y)  # type: ignore[misc]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return super().fit(placed(X, self.place), y, sample_weight)  # type: ignore[misc]
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        return super().partial_fit(placed(X, self.place), y, classes)  # type: ignore[misc]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        rows = placed(X, self.place)
+        return super().partial_fit(rows, y, classes, sample_weight)  # type: ignore[misc]
 
     def store(self, X: Any, y: Any) -> Any:
         return super().store(placed(X, self.place), y)  # type: ignore[misc]
 
-    def forget(self, X: Any, y: Any) -> Any:
-        return super().forget(placed(X, self.place), y)  # type: ignore[misc]
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return super().forget(placed(X, self.place), y, sample_weight)  # type: ignore[misc]
 
     def scores(self, X: Any) -> Any:
         return self._asked("scores", X)

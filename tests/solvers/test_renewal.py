@@ -111,9 +111,9 @@ def test_many_rows_that_came_meanwhile_are_learned_some_at_a_time(
     X, y = sample(400, WIDTH)
     sums, n, changes, change = Sums(WIDTH), 100, list[int](), Carried.change
 
-    def note(self: Carried, X: Any, index: Any, sign: int) -> Any:
+    def note(self: Carried, X: Any, *rest: Any) -> Any:
         changes.append(len(X))
-        return change(self, X, index, sign)
+        return change(self, X, *rest)
 
     monkeypatch.setattr(Carried, "change", note)
     learn(sums, X[:n], y[:n])

@@ -9,13 +9,14 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.arrays import Counts, Labels, Rows
+from newfound.common.arrays import Floats, Labels, Rows
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.common.threads import alone
 from newfound.distributed.collections import Cut, cut_labels, cut_rows, each, length
 from newfound.distributed.tree import MOST, added_up
 from newfound.sums.labels import check_same_type
+from newfound.sums.weights import as_weights
 
 # The setting that says of which graphs Dask warns as large, and what it usually is, in bytes.
 WARNS, USUAL = "distributed.admin.large-graph-warning-threshold", 10**7
@@ -120,7 +121,13 @@ def _expect(size: int) -> None:
         dask.config.set({WARNS: USUAL + size})
 
 
-def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]) -> float:
+def accuracy(
+    predicted: Any,
+    X: Any,
+    y: Any,
+    check: Callable[[Any, Any], Labels],
+    sample_weight: Any = None,
+) -> float:
     """Return the share of rows of `X` whose predicted label is that in `y`.
 
     Parameters
@@ -131,6 +138,8 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
     y : Dask array of shape (m,) or Series, or an ndarray of labels
     check : callable
         From predictions and labels of a partition to these labels.
+    sample_weight : Dask array of shape (m,) or Series, or an ndarray, optional
+        What each row counts.
 
     Returns
     -------
@@ -151,17 +160,28 @@ def accuracy(predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels]
     """
     rows = cut_rows(X)
     labels = cut_labels(y, rows, X)
-    hits = each(partial(_hits, check), Cut(predicted, "i", rows.lengths), labels)
+    beside = [Cut(predicted, "i", rows.lengths), labels]
+    if sample_weight is not None:
+        beside.append(cut_labels(sample_weight, rows, X, "sample_weight"))
+    hits = each(partial(_hits, check), *beside)
     right, total = added_up(hits, sum, MOST).compute()
     if not total:
         raise InputError("X holds no rows, but at least one is needed")
     return float(right / total)
 
 
-def _hits(check: Callable[[Any, Any], Labels], _: int, predicted: Labels, y: Any) -> Counts:
-    """Return how many predictions are right, and how many there are."""
+def _hits(
+    check: Callable[[Any, Any], Labels],
+    _: int,
+    predicted: Labels,
+    y: Any,
+    sample_weight: Any = None,
+) -> Floats:
+    """Return how many predictions are right, and how many there are, each with its weight."""
     if not len(predicted) and not length(y):
-        return np.zeros(2, dtype=np.int64)
+        return np.zeros(2)
     labels = check(predicted, y)
     check_same_type(predicted, labels)
-    return np.array([np.count_nonzero(predicted == labels), len(labels)])
+    weights = as_weights(sample_weight, len(labels))
+    weights = np.ones(len(labels)) if weights is None else weights
+    return np.array([weights @ (predicted == labels), weights.sum()])

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from newfound.common.arrays import Labels, Rows
 from newfound.common.device import Array, lasting
-from newfound.common.errors import InputError
 from newfound.common.locks import locked
 from newfound.distributed.answers import accuracy
 from newfound.distributed.collections import in_memory, is_collection
@@ -190,7 +189,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
         sample_weight : array-like of shape (m,), optional
-            Not for Dask collections.
+            What each row counts.
 
         Returns
         -------
@@ -210,11 +209,11 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         0.6666666666666666
         """
         if not is_collection(X):
-            return float(super().score(X, in_memory(y), sample_weight))
-        if sample_weight is not None:
-            raise InputError("sample_weight is not taken together with a Dask collection")
+            return float(super().score(X, in_memory(y), in_memory(sample_weight)))
         labels = y if is_collection(y) else self._labels(y, y)
-        return accuracy(self.predict(X), X, labels, checked_labels)
+        if sample_weight is not None and not is_collection(sample_weight):
+            sample_weight = np.asarray(sample_weight)
+        return accuracy(self.predict(X), X, labels, checked_labels, sample_weight)
 
     @property
     @locked

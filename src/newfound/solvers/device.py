@@ -176,7 +176,7 @@ class DeviceSolver:
         if remaining and not self.class_weight:  # whose sums are checked class by class
             given = np.ones(len(index)) if sample_weight is None else sample_weight
             gone = self.device.put(given) @ rows
-            self._check_definite(roots, gone, float(self.sums.mass - given.sum()))
+            self._check_definite(roots, gone, self.sums.mass_without(index, sample_weight))
         self.discard()
 
     def remove_classes(self, index: Index) -> None:

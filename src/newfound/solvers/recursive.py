@@ -143,8 +143,7 @@ class RecursiveSolver:
                 return
         if remaining:
             gone = X.sum(axis=0, dtype=np.float64) if sample_weight is None else sample_weight @ X
-            lost = len(X) if sample_weight is None else sample_weight.sum()
-            self._check_definite(rows, gone, float(self.sums.mass - lost))
+            self._check_definite(rows, gone, self.sums.mass_without(index, sample_weight))
         self.discard()
 
     def remove_classes(self, index: Index) -> None:

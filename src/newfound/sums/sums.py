@@ -170,6 +170,17 @@ class Sums:
         """Sum of the weights of all examples."""
         return float(self.total if self._masses is None else self.masses.sum())
 
+    def mass_without(self, index: Index, sample_weight: Floats | None) -> float:
+        """Return what all weigh but examples of these classes, of such weights, to the last digit.
+
+        >>> sums = Sums.of([[1.0], [2.0]], ["a", "a"], sample_weight=[1e20, 3.0])
+        >>> sums.mass_without(np.array([0]), np.array([1e20]))
+        3.0
+        """
+        gone = np.bincount(index, sample_weight, minlength=self.n_classes)
+        held, rest = self.mass_parts or (self.masses, 0.0)
+        return float(((held - gone) + rest).sum())
+
     @property
     def mass_parts(self) -> tuple[Floats, Floats] | None:
         """The masses, shape (T,), and what rounding left out of them; None: they are the counts."""

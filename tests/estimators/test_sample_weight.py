@@ -1,0 +1,284 @@
+"""Weights of examples: a row of weight two is a row taught twice, wherever weights go."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dask.array
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_validate
+
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError, load
+from newfound.common.errors import NotTaughtError
+from newfound.sums.sums import Sums
+from tests import oracles
+from tests.devices import CHOOSING, EVERYWHERE, PLAIN
+
+KINDS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
+CLASS_WEIGHTS: tuple[Any, ...] = (None, "balanced", {0: 3.0, 2: 0.2})
+BOTH = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+class Weighted(NamedTuple):
+    """Rows, labels and weights."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+    w: NDArray[np.float64]
+
+    @property
+    def repeated(self) -> tuple[Any, Any]:
+        """Every row as often as its weight says."""
+        times = self.w.astype(int)
+        return self.X.repeat(times, axis=0), self.y.repeat(times)
+
+    def at(self, where: Any) -> tuple[Any, Any, Any]:
+        return self.X[where], self.y[where], self.w[where]
+
+
+@st.composite
+def weighted(draw: Any, whole: bool = True) -> Weighted:
+    """Up to thirty rows of three classes, each of which has weight."""
+    n, seed = draw(st.integers(6, 30)), draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 4)) + 2 * rng.normal(size=(3, 4))[y]
+    if whole:
+        w = np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), dtype=float)
+    else:
+        w = 10.0 ** rng.uniform(-3, 3, n)
+    w[:6] = np.maximum(w[:6], 1.0)
+    return Weighted(X, y, w)
+
+
+def assert_same(one: Any, other: Any, X: Any, tolerance: float = 1e-9) -> None:
+    for question in ("decision_function", "predict_proba", "novelty", "unknown_proba"):
+        found, expected = getattr(one, question)(X), getattr(other, question)(X)
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@BOTH
+@settings(max_examples=30)
+@given(data=weighted(), intercept=st.booleans(), class_weight=st.sampled_from(CLASS_WEIGHTS))
+def test_weights_are_repetitions(
+    kind: Any, data: Weighted, intercept: bool, class_weight: Any
+) -> None:
+    """And a row of weight zero is none at all."""
+    options = {"fit_intercept": intercept, "class_weight": class_weight}
+    model = kind(**options).fit(data.X, data.y, sample_weight=data.w)
+    assert_same(model, kind(**options).fit(*data.repeated), data.X)
+    expected = np.bincount(data.y, data.w)
+    np.testing.assert_array_equal(model.class_weight_sum_, expected)  # whole, so to the last bit
+    np.testing.assert_array_equal(model.class_count_, np.bincount(data.y[data.w > 0]))
+
+
+@BOTH
+@settings(max_examples=20)
+@given(weighted(), st.integers(1, 30), st.booleans(), st.sampled_from(CLASS_WEIGHTS))
+def test_weights_are_repetitions_in_a_stream_and_after_forgetting_and_merging(
+    kind: Any, data: Weighted, size: int, intercept: bool, class_weight: Any
+) -> None:
+    options = {"fit_intercept": intercept, "class_weight": class_weight}
+    expected = kind(**options).fit(*data.repeated)
+    n = len(data.y)
+    stream = kind(**options)
+    for start in range(0, n, size):
+        X, y, w = data.at(slice(start, start + size))
+        stream.partial_fit(X, y, sample_weight=w)
+    more = kind(**options).fit(data.X, data.y, data.w)
+    strange, weights = data.X[:5] + 3.0, np.array([0.3, 7.0, 0.0, 1.0, 1e3])
+    more.partial_fit(strange, data.y[:5], sample_weight=weights)
+    more.forget(strange, data.y[:5], sample_weight=weights)
+    merged = kind(**options).fit(*data.at(slice(0, n, 2)))
+    merged.merge(kind(**options).fit(*data.at(slice(1, n, 2))))
+    for model in (stream, more, merged):
+        model.reconsider()
+        # What was forgotten weighed a thousand times as much.
+        assert_same(model, expected, data.X, 1e-9 if model is not more else 1e-6)
+        assert model.class_weight_sum_.tolist() == pytest.approx(
+            expected.class_weight_sum_.tolist(), rel=1e-12
+        )
+
+
+@given(weighted(whole=False), st.sampled_from([0.1, 10.0]), st.booleans())
+def test_weights_of_any_size_are_those_of_ridge(
+    data: Weighted, penalty: float, intercept: bool
+) -> None:
+    """Row by row, all at once, and with float32 rows, whose weights stay float64."""
+    targets = oracles.one_hot(data.y, np.arange(3))
+    options = {"penalty": penalty, "fit_intercept": intercept, "recoding": 0.0}
+    expected = Ridge(alpha=penalty, fit_intercept=intercept).fit(data.X, targets, data.w)
+    at_once = IncrementalRidgeClassifier(**options).fit(data.X, data.y, data.w)
+    stream = IncrementalRidgeClassifier(**options)
+    for i in range(len(data.y)):
+        stream.partial_fit(*data.at([i])[:2], sample_weight=data.w[i : i + 1])
+    for model in (at_once, stream):
+        np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)
+    single = IncrementalRidgeClassifier(**options).fit(data.X.astype("f4"), data.y, data.w)
+    assert single.coef_.dtype == np.float32
+    np.testing.assert_allclose(single.coef_, expected.coef_, rtol=1e-3, atol=1e-3)
+
+
+def test_weights_and_penalty_scale_together() -> None:
+    X, y = load_iris(return_X_y=True)
+    w = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
+    expected = IncrementalRidgeClassifier(penalty=1.0).fit(X, y, w).decision_function(X)
+    for scale in (1e-30, 1e-3, 1e6, 1e30):
+        model = IncrementalRidgeClassifier(penalty=scale).fit(X, y, scale * w)
+        np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-2, 1e3])
+def test_what_is_chosen_does_as_well_whatever_the_scale_of_weights(scale: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    usual = IncrementalRidgeClassifierCV().fit(X[::2], y[::2])
+    scaled = IncrementalRidgeClassifierCV().fit(X[::2], y[::2], np.full(75, scale))
+    accuracies = [model.score(X[1::2], y[1::2]) for model in (usual, scaled)]
+    assert abs(accuracies[0] - accuracies[1]) < 0.05
+
+
+@EVERYWHERE
+@pytest.mark.usefixtures("array_api")
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("kinds", [PLAIN, CHOOSING], ids=["plain", "choosing"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_weights_on_a_device_are_those_of_the_host(
+    place: str, class_weight: Any, kinds: Any, intercept: bool
+) -> None:
+    rng = np.random.default_rng(3)
+    X, y, w = rng.normal(size=(60, 5)), rng.integers(0, 3, 60), rng.uniform(0.2, 4.0, 60)
+    options = {"fit_intercept": intercept, "class_weight": class_weight}
+    host = KINDS[kinds is CHOOSING](**options)
+    there = kinds[place](**options)
+    for model in (there, host):
+        model.fit(X[:30], y[:30], w[:30])
+        for i in range(30, 50):
+            model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=w[i : i + 1])
+        model.partial_fit(X[50:], y[50:], sample_weight=w[50:])
+        model.forget(X[:2], y[:2], w[:2])
+        model.reconsider()
+    assert there.lives_there
+    np.testing.assert_allclose(there.class_weight_sum_, host.class_weight_sum_, rtol=1e-12)
+    assert_same(there, host, X, 1e-7)
+
+
+@BOTH
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("chunks", [7, 60])
+def test_weights_of_a_dask_collection_are_those_of_one_machine(
+    kind: Any, class_weight: Any, chunks: int
+) -> None:
+    rng = np.random.default_rng(4)
+    X, y, w = rng.normal(size=(60, 5)), rng.integers(0, 3, 60), rng.uniform(0.0, 4.0, 60)
+    w[:5] = 0.0
+    there = [dask.array.from_array(each, chunks=chunks) for each in (X, y, w)]
+    expected = kind(class_weight=class_weight).fit(X, y, w)
+    for weights in (there[2], w):
+        model = kind(class_weight=class_weight).fit(*there[:2], weights)
+        assert_same(model, expected, X)
+        score = expected.score(X, y, w)
+        assert model.score(*there[:2], weights) == pytest.approx(score, abs=1e-12)
+    with pytest.raises(InputError, match=r"partition \d+: sample_weight holds -3"):
+        kind().fit(there[0], there[1], -there[2])
+
+
+@BOTH
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_files_keep_weights(kind: Any, class_weight: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    X, y, w = rng.normal(size=(50, 5)), rng.integers(0, 3, 50), rng.uniform(0.1, 4.0, 50)
+    model = kind(class_weight=class_weight).fit(X, y, w)
+    model.save(tmp_path / "one")
+    found = load(tmp_path / "one")
+    found.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    np.testing.assert_array_equal(found.class_weight_sum_, model.class_weight_sum_)
+    for each in (model, found):
+        each.forget(X[:9], y[:9], w[:9])
+        each.partial_fit(X[:4], y[:4], sample_weight=w[:4]).reconsider()
+    assert_same(found, model, X, 1e-10)
+
+
+def test_a_class_renamed_or_joined_keeps_its_weights() -> None:
+    X, y, w = np.eye(4), np.array(["a", "a", "b", "c"]), np.array([0.5, 2.0, 3.0, 4.0])
+    model = IncrementalRidgeClassifier().fit(X, y, w).rename_class("b", "z").rename_class("c", "a")
+    assert model.classes_.tolist() == ["a", "z"]
+    assert model.class_weight_sum_.tolist() == [6.5, 3.0]
+    model = IncrementalRidgeClassifier(class_weight={}).fit(X, y, w).forget_class("a")
+    assert model.class_weight_sum_.tolist() == [3.0, 4.0]
+
+
+def test_what_was_taught_with_a_weight_is_taken_back_with_it() -> None:
+    X, y, w = np.eye(3), np.array(["a", "a", "b"]), np.array([1e20, 1e-5, 3.0])
+    model = IncrementalRidgeClassifier().fit(X, y, w)
+    assert model.forget(X[:1], y[:1], w[:1]).class_weight_sum_.tolist() == [1e-5, 3.0]
+    for weights in ([2.0], [4.0], None):
+        with pytest.raises(NotTaughtError):
+            model.forget(X[2:], y[2:], weights)
+    model.partial_fit(X[2:], y[2:])
+    with pytest.raises(NotTaughtError, match="weigh 5: all of that class weigh 4; give the weights"):
+        model.forget(X[2:], y[2:], [5.0])
+    model.forget(X[2:], y[2:])
+    assert model.forget(X[2:], y[2:], [3.0]).classes_.tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1.0], r"sample_weight\.shape == \(1,\), expected \(2,\)"),
+        ([[1.0], [1.0]], "1D array"),
+        ([1.0, -1.0], "not negative"),
+        ([1.0, np.nan], "contains NaN"),
+        ([1.0, np.inf], "contains infinity"),
+        ([1.0, 1e200], "scale the weights"),
+        (["one", "two"], "numbers only"),
+        ([0.0, 0.0], "all weights are zero"),
+    ],
+    ids=str,
+)
+@BOTH
+def test_what_cannot_be_a_weight_is_refused_and_changes_nothing(
+    kind: Any, weights: Any, words: str
+) -> None:
+    model = kind().fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+    before = model.scores([[0.5]])
+    with pytest.raises(InputError, match=words):
+        model.fit([[5.0], [6.0]], ["a", "b"], weights)
+    if "zero" not in words:
+        with pytest.raises(InputError, match=words):
+            model.partial_fit([[5.0], [6.0]], ["a", "b"], sample_weight=weights)
+    else:  # nothing is learned
+        model.partial_fit([[5.0], [6.0]], ["a", "new"], sample_weight=weights)
+    np.testing.assert_array_equal(model.scores([[0.5]]), before)
+
+
+def test_sums_without_an_estimator_take_weights() -> None:
+    X, w = np.array([[1.0, 2.0], [3.0, 4.0]]), [2.0, 0.5]
+    sums = Sums.of(X, ["a", "b"], sample_weight=w) + Sums.of(X, ["b", "b"])
+    assert sums.masses.tolist() == [2.0, 2.5]
+    np.testing.assert_allclose(np.tril(sums.gram), np.tril((X.T * [3.0, 1.5]) @ X))
+
+
+@BOTH
+def test_scikit_learn_hands_weights_on(kind: Any) -> None:
+    """In boosting, in calibration, and by metadata routing."""
+    X, y = load_iris(return_X_y=True)
+    boosted = AdaBoostClassifier(kind(), n_estimators=5, random_state=0).fit(X, y)
+    assert boosted.score(X, y) > 0.75
+    w = np.where(y == 2, 5.0, 0.5)
+    calibrated = CalibratedClassifierCV(kind(), cv=3).fit(X, y, sample_weight=w)
+    assert calibrated.score(X, y) > 0.75
+    with config_context(enable_metadata_routing=True):
+        model = kind().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        model.set_partial_fit_request(sample_weight=True)
+        routed = cross_validate(model, X, y, cv=3, params={"sample_weight": w})
+        plain = cross_validate(kind(), X, y, cv=3)
+    assert not np.allclose(routed["test_score"], plain["test_score"])
