@@ -29,6 +29,9 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     taught and not forgotten, with the column of each class scaled up the rarer it is (recoding).
     Learning a row takes O(d^2 + dT) time, and memory does not grow with what was seen.
 
+    Rows may be dense or sparse, as any matrix or array of scipy.sparse: sparse ones are made dense
+    a block of 64 MB at a time. Of sparse features there may be 10,000.
+
     Any number of threads may ask while others teach: an answer is that of before or of after a
     call that learns, and such calls wait for each other. Hold `lock` to make several calls one.
 
@@ -100,7 +103,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
@@ -126,7 +129,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -152,7 +155,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -181,7 +184,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
         sample_weight : array-like of shape (m,), optional
@@ -261,6 +264,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         # which scikit-learn's checks ask of classifiers unless they say so.
         tags.classifier_tags.poor_score = not self.fit_intercept
         tags.array_api_support = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

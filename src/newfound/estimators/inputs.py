@@ -14,6 +14,7 @@ from newfound.common.errors import InputError
 from newfound.sums.device import square_of
 from newfound.sums.labels import as_labels
 from newfound.sums.rows import LARGEST_SQUARE
+from newfound.sums.sparse import dense, is_sparse
 
 
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
@@ -26,6 +27,7 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
             estimator.n_features_in_ = X.shape[1]
         rows: Rows = X
         return rows
+    X = dense(X) if is_sparse(X) else X
     device = device_of(X)
     if device is not None:
         if get_config()["array_api_dispatch"]:

@@ -18,7 +18,7 @@ from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.distributed.answers import lazily
-from newfound.distributed.collections import in_memory, is_collection, like_a_row
+from newfound.distributed.collections import in_memory, is_collection, length, like_a_row
 from newfound.distributed.learning import Checks, Lesson, learned
 from newfound.engine.engine import Engine
 from newfound.estimators.answers import Answered, Reading, novelty
@@ -33,6 +33,7 @@ from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.rows import as_rows
+from newfound.sums.sparse import blocks, is_long
 from newfound.sums.sums import Sums
 from newfound.sums.view import SumsView
 
@@ -143,8 +144,8 @@ class Learner(Locked):
     def _labels(self, X: Any, y: Any) -> Labels:
         """Return `y` as labels, one for each row of `X`, or raise ValueError."""
         labels = as_labels(y)
-        if len(X) != len(labels):
-            raise InputError(f"X has {len(X)} rows, but y has {len(labels)} labels")
+        if length(X) != len(labels):
+            raise InputError(f"X has {length(X)} rows, but y has {len(labels)} labels")
         return labels
 
     @property
@@ -164,7 +165,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers. New ones become new classes.
@@ -198,7 +199,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
@@ -233,7 +234,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             In memory: not a Dask collection.
         y : array-like of shape (m,)
             The labels they were taught with.
@@ -262,7 +263,8 @@ class Learner(Locked):
         array([1, 1])
         """
         _check_in_memory(X, "forget")
-        warn_of_rounding(self._forget(X, y), stacklevel=2)
+        forget = self._forget_blocks if is_long(X) else self._forget
+        warn_of_rounding(forget(X, y), stacklevel=2)
         return self
 
     @locked
@@ -281,6 +283,35 @@ class Learner(Locked):
             error = engine.forget(rows, index)
         self._reset_if_empty()
         return error
+
+    @locked
+    @lasting
+    def _forget_blocks(self, X: Any, y: ArrayLike) -> float:
+        """Take back sparse rows, of which one block is dense at a time, all or none."""
+        sums, labels = self._taught(), self._labels(X, y)
+        distinct, gone = np.unique(labels, return_counts=True)
+        for label, many in zip(distinct.tolist(), gone, strict=True):
+            held = sums.counts[sums.position(label)]
+            if many > held:  # in a later block, there would be no such class any more
+                raise NotTaughtError(
+                    f"cannot forget {many} examples of {label!r}: {held} of them were taught"
+                )
+        page = self._copied()
+        forget = page._forget  # noqa: SLF001  (it is a learner, too)
+        error = sum(forget(rows, labels[place]) for place, rows in blocks(X))
+        self.__dict__ = page.__dict__
+        return error
+
+    def _copied(self, blank: bool = False) -> Self:
+        """Return a copy of this model, with what was taught or without, under the same lock.
+
+        Whatever fails while it is changed, this model is as it was.
+        """
+        page = object.__new__(type(self))
+        page.__dict__ = self._without_lessons() if blank else dict(self.__dict__)
+        if hasattr(page, "_engine"):
+            page._engine = self._engine.moved(self._engine.device)
+        return page
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -498,7 +529,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -533,7 +564,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -571,7 +602,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -602,6 +633,8 @@ class Learner(Locked):
         if is_collection(X):
             lazy: Floats = self._answer_lazily(self.frozen().learner.unknown_proba, X, np.zeros(0))
             return lazy
+        if is_long(X):
+            return self._ask_blocks(self.unknown_proba, X)
         unknown = self._answered(X, "unknown_proba", look=True).unknown
         assert unknown is not None
         return unknown
@@ -658,7 +691,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -682,6 +715,8 @@ class Learner(Locked):
         if is_collection(X):
             lazy: Floats = self._answer_lazily(self.frozen().learner.novelty, X, np.zeros(0))
             return lazy
+        if is_long(X):
+            return self._ask_blocks(self.novelty, X)
         with self.lock:
             self._taught()
             rows = self._rows(X, reset=False)
@@ -1160,7 +1195,24 @@ class Learner(Locked):
         """Learn rows on top of what is known or, with `whole`, in place of it."""
         if is_collection(X):
             return self._learn_partitions(X, y, classes, whole)
+        if is_long(X):
+            return self._learn_blocks(X, in_memory(y), classes, whole, put_off)
         return self._learn_rows(X, in_memory(y), classes, whole, put_off)
+
+    @locked
+    def _learn_blocks(self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool) -> Self:
+        """Learn sparse rows, of which one block is dense at a time, all or none."""
+        self._check_at_rest()
+        labels, page = self._labels(X, y), self._copied(blank=whole)
+        for place, rows in blocks(X):
+            if put_off or whole:
+                page.store(rows, labels[place])
+            else:
+                page.partial_fit(rows, labels[place], classes)
+        if whole:
+            page.reconsider()
+        self.__dict__ = page.__dict__
+        return self
 
     def _learn_partitions(self, X: Any, y: Any, classes: Any, whole: bool) -> Self:
         """Learn a Dask collection: its sums are made where its rows are, and then merged.
@@ -1332,13 +1384,21 @@ class Learner(Locked):
     def _ask(self, method: str, question: str, X: Any) -> Any:
         """Return one thing of all that is said of rows: lazily, of those of a Dask collection."""
         get = attrgetter(question)
-        if not is_collection(X):
+        if not is_collection(X) and not is_long(X):
             return get(self._answered(X, method))
         with self.lock:
             self._taught()
             reading = self._reading().copy()
             nothing = reading.ask(get, np.zeros((1, self.n_features_in_)))[:0]
+        if is_long(X):
+            parts = [reading.ask(get, self._rows(rows, reset=False)) for _, rows in blocks(X)]
+            return np.concatenate(parts)
         return self._answer_lazily(partial(reading.ask, get), X, nothing)
+
+    @locked
+    def _ask_blocks(self, ask: Callable[[Any], Floats], X: Any) -> Floats:
+        """Return the answers to sparse rows, of which one block is dense at a time."""
+        return np.concatenate([ask(rows) for _, rows in blocks(X)])
 
     def _answer_lazily(self, answer: Callable[[Rows], Any], X: Any, nothing: Any) -> Any:
         """Return a lazy array of answers to the rows of a Dask collection.
