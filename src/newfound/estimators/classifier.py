@@ -13,7 +13,9 @@ from newfound.common.errors import InputError
 from newfound.common.locks import locked
 from newfound.distributed.answers import accuracy
 from newfound.distributed.collections import in_memory, is_collection
+from newfound.engine.engine import Engine
 from newfound.estimators.answers import in_precision
+from newfound.estimators.constraints import CONSTRAINTS
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.learner import Learner
 from newfound.estimators.representation import Representation
@@ -85,6 +87,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     """
 
     _SETTINGS: ClassVar[Any] = Settings
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
     def __init__(
         self,
@@ -293,7 +296,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     def _labels(self, X: Any, y: Any) -> Labels:
         return checked_labels(X, y)
 
-    def _settings(self) -> Any:
+    def _settings(self, stream: Engine | None = None) -> Any:
         """Return the parameters, checked: once a call, and then handed on."""
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
 

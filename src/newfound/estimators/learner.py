@@ -116,8 +116,11 @@ class Learner(Locked):
         """The name of the estimator that this is, or would be."""
         return self._kind
 
-    def _settings(self) -> Any:
-        """Return the parameters, checked: once a call, and then handed on."""
+    def _settings(self, stream: Engine | None = None) -> Any:
+        """Return the parameters, checked: once a call, and then handed on.
+
+        Of a stream that has begun, they hold its seed, should none be given as a parameter.
+        """
         return self.settings
 
     def _settings_type(self, kind: str) -> Any:
@@ -413,7 +416,7 @@ class Learner(Locked):
         >>> Learner().store([[0.0], [1.0]], ["cup", "mug"]).blank().is_taught
         False
         """
-        return Learner(self._settings())
+        return Learner(self._settings(self.__dict__.get("_engine")))
 
     def apart(self, X: ArrayLike, y: ArrayLike, before: Mapping[Any, int]) -> "Learner":
         """Return a plain learner with the same parameters that was taught these rows alone.
@@ -493,8 +496,8 @@ class Learner(Locked):
     @lasting
     def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
-        settings, names = self._settings(), self._common_names(theirs)
-        ours = getattr(self, "_engine", None)
+        ours, names = getattr(self, "_engine", None), self._common_names(theirs)
+        settings = self._settings(ours)
         if ours is None:
             ours = Engine.blank(theirs.engine.sums.width, settings, theirs.engine.device)
         return self._adopt(ours.configure(settings).merged(theirs.engine), names)
@@ -1186,7 +1189,7 @@ class Learner(Locked):
 
     def _ready(self) -> Engine:
         """Return the engine, with the parameters as they now are."""
-        return self._engine.configure(self._settings())
+        return self._engine.configure(self._settings(self._engine))
 
     @lasting
     def _learn(
@@ -1249,7 +1252,7 @@ class Learner(Locked):
     def _take_in(self, theirs: Engine, names: list[str] | None, whole: bool) -> Self:
         """Take in what was learned elsewhere, on top of what is known or in place of it."""
         self._check_at_rest()
-        ours = self._continued(theirs.sums.width, whole)
+        ours = self._continued(theirs.sums.width, whole, theirs)
         if ours.sums.total:  # others may have taught it meanwhile
             held = self._feature_names()
             if held is not None and names is not None and held != names:
@@ -1263,18 +1266,21 @@ class Learner(Locked):
             both.reconsider()
         return self._adopt(both, names)
 
-    def _continued(self, width: int, whole: bool) -> Engine:
-        """Return the engine that learns on or, with `whole` or where there is none, a new one."""
+    def _continued(self, width: int, whole: bool, stream: Engine | None = None) -> Engine:
+        """Return the engine that learns on or, with `whole` or where there is none, a new one.
+
+        The new one is that of a stream that has begun elsewhere, or of one that begins.
+        """
         if whole or not hasattr(self, "_engine"):
-            return Engine.blank(width, self._settings())
+            return Engine.blank(width, self._settings(stream))
         return self._ready()
 
     @locked
     def _learn_rows(self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool) -> Self:
         self._check_at_rest()
         anew = whole or not hasattr(self, "_engine")
-        settings, page = self._settings(), self
-        labels = everything = self._labels(X, y)
+        page, labels = self, self._labels(X, y)
+        everything = labels
         if classes is not None:
             everything = join_labels(as_labels(classes, "classes"), labels)
         if anew:  # on a blank page: whatever fails, this model is as it was
@@ -1282,7 +1288,7 @@ class Learner(Locked):
             page.__dict__ = self._without_lessons()
         rows = page._rows(X, reset=anew)
         if anew:
-            engine = Engine.blank(rows.shape[1], settings, device_of(rows))
+            engine = Engine.blank(rows.shape[1], self._settings(), device_of(rows))
             rows = engine.placed(rows)
         else:
             engine, rows = self._ready(), self._placed(rows, "partial_fit")
