@@ -27,18 +27,20 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
             estimator.n_features_in_ = X.shape[1]
         rows: Rows = X
         return rows
-    X = dense(X) if is_sparse(X) else X
     device = device_of(X)
     if device is not None:
         if get_config()["array_api_dispatch"]:
             return _rows_there(estimator, X, device, reset)
         _check_on_host(X, device)
     try:
-        rows = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32])
+        rows = validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
     except TypeError as error:
         if "sparse" in str(error).lower():
             raise
         raise TypeError(f"X must hold numbers only: {error}") from error
+    rows = dense(rows) if is_sparse(rows) else rows  # also of a table of sparse columns
     if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
         raise _too_large(float(np.abs(rows).max()))
     return rows

@@ -76,6 +76,13 @@ class Transformer(ABC):
         ------
         UnreadableImageError
             If any of them cannot be used.
+
+        Examples
+        --------
+        >>> from newfound.features import Pixels
+        >>> Pixels(size=1).transform(np.full((2, 8, 8), 255, dtype=np.uint8))
+        array([[1.],
+               [1.]], dtype=float32)
         """
         rows = self(_images_in(X))
         if "sklearn" not in sys.modules:
@@ -114,6 +121,12 @@ class Transformer(ABC):
         Returns
         -------
         ndarray of shape (width,) of str
+
+        Examples
+        --------
+        >>> from newfound.features import Pixels
+        >>> Pixels(size=(1, 2)).get_feature_names_out()
+        array(['pixels0', 'pixels1'], dtype=object)
         """
         name = type(self).__name__.lower()
         return np.array([f"{name}{number}" for number in range(self.width)], dtype=object)
@@ -129,6 +142,14 @@ class Transformer(ABC):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from newfound.features import Pixels
+        >>> images = np.full((1, 8, 8), 255, dtype=np.uint8)
+        >>> Pixels(size=1).set_output(transform="pandas").fit_transform(images)
+           pixels0
+        0      1.0
         """
         if transform is not None:
             self._sklearn_output_config = {"transform": transform}
@@ -144,6 +165,12 @@ class Transformer(ABC):
         Returns
         -------
         dict
+
+        Examples
+        --------
+        >>> from newfound.features import Pixels
+        >>> Pixels(size=8).get_params()
+        {'size': 8, 'range': (0.0, 1.0), 'channels': 'grey', 'root': False}
         """
         return {name: getattr(self, name) for name in _defaults(type(self))}
 
@@ -163,6 +190,12 @@ class Transformer(ABC):
         ------
         InputError
             If there is no such parameter, or it cannot be that.
+
+        Examples
+        --------
+        >>> from newfound.features import Pixels
+        >>> Pixels(size=8).set_params(root=True)
+        Pixels(size=8, root=True)
         """
         known = self.get_params()
         for name in params.keys() - known.keys():
