@@ -32,7 +32,9 @@ def to_choose(**changes: Any) -> SelectionSettings:
 def snapshot_of(engine: Engine, witnesses: Witnesses | None = None) -> Snapshot:
     """Return what its witnesses, or others, have to vote on."""
     assert engine.selector is not None
-    return at_once(snapshot_in_stages(engine.solver, witnesses or engine.selector.witnesses))
+    assert isinstance(engine.settings, SelectionSettings)
+    voting, cap = witnesses or engine.selector.witnesses, engine.settings.witnesses
+    return at_once(snapshot_in_stages(engine.solver, voting, cap))
 
 
 def basis_of(panel: Panel, penalty: float) -> Basis:

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     )
     from newfound.estimators.loading import load as load
     from newfound.estimators.pipelines import partial_fit as partial_fit
+    from newfound.estimators.regressor import IncrementalRidge as IncrementalRidge
     from newfound.recognition.recogniser import Recogniser as Recogniser
 
 __version__ = "0.1.0"
 
 # Imported on first use: scikit-learn takes a second, and `newfound --help` does not need it.
 _HOME = {
+    "IncrementalRidge": "newfound.estimators.regressor",
     "IncrementalRidgeClassifier": "newfound.estimators.classifier",
     "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
     "Recogniser": "newfound.recognition.recogniser",
@@ -40,6 +42,7 @@ _HOME = {
 }
 _ROOMS = ("checks", "datasets", "features", "sums")
 __all__ = [
+    "IncrementalRidge",
     "IncrementalRidgeClassifier",
     "IncrementalRidgeClassifierCV",
     "InputError",

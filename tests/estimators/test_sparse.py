@@ -99,6 +99,23 @@ def test_what_is_learned_on_top_and_forgotten_is_the_same(
 
 
 @pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_count_as_they_do_for_dense_rows(kind: Any) -> None:
+    rows, weights = sparse.csr_array(X), RNG.choice([0.0, 0.5, 1.0, 3.0], 90)
+    weights[-26:] = 0.0  # two whole blocks
+    one, other = kind().fit(rows, Y, weights), kind().fit(X, Y, weights)
+    assert_same(one, other, rows)
+    one.partial_fit(rows, Y, sample_weight=weights).forget(rows, Y, weights)
+    assert_same(one, other, rows)
+    assert not one.forget(rows, Y, weights).is_taught
+    with pytest.raises(InputError, match="all weights are zero"):
+        one.fit(rows, Y, np.zeros(90))
+    with pytest.raises(InputError, match="weights are not negative"):
+        one.partial_fit(rows, Y, sample_weight=-weights)
+    assert not one.partial_fit(rows, Y, sample_weight=np.zeros(90)).is_taught
+
+
+@pytest.mark.usefixtures("either_way")
 def test_classes_that_are_announced_wait_for_their_first_example() -> None:
     model = IncrementalRidgeClassifier().partial_fit(sparse.csr_array(X), Y, classes=[*Y, "pot"])
     assert model.classes_.tolist() == ["cup", "jug", "mug", "pot"]

@@ -273,13 +273,15 @@ def test_accuracies_are_counted_class_by_class() -> None:
     scores, truth = rng.normal(size=(4, 50)), rng.integers(3, size=50)
     factors = rng.uniform(0.5, 2, size=(6, 4))
     own = rng.uniform(0.9, 1.1, size=(6, 50))
-    found = accuracies(scores, truth, factors, own)
+    weights = rng.uniform(0.1, 5.0, size=50)
+    found = accuracies(scores, truth, factors, own, weights)
     for a, factor in enumerate(factors):
         scaled = scores * factor[:, None]
         scaled[truth, np.arange(50)] *= own[a]
         said = scaled.argmax(axis=0)
         for t in range(3):
-            assert found[a, t] == pytest.approx(np.mean(said[truth == t] == t))
+            right = np.average(said[truth == t] == t, weights=weights[truth == t])
+            assert found[a, t] == pytest.approx(right)
     assert (found[:, 3] == 0).all()
 
 
@@ -307,7 +309,7 @@ def test_the_space_of_rows_that_depend_on_each_other_is_as_small_as_it_is(interc
     rng = np.random.default_rng(3)
     y, X = rng.integers(0, 3, 90), np.zeros((90, 200))
     X[:, 5:17] = rng.normal(size=(90, 12)) + rng.normal(size=(3, 12))[y]
-    X[40:50], X[60] = X[:10], 0.0
+    X[40:50], X[60] = X[:10] + X[10:20], 0.0
     engine = taught(X, y, settings(fit_intercept=intercept, witnesses=60))
     assert engine.selector is not None
     snapshot = snapshot_of(engine)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from newfound.selection.witnesses import Sample, Witnesses
+from newfound.selection.witnesses import Sample, Witness, Witnesses
 from tests.oracles import bottom_k
 
 TRIALS = 2000
@@ -30,9 +30,13 @@ def held(witnesses: Witnesses, label: Any = "a") -> list[float]:
 def contents(witnesses: Witnesses) -> dict[Any, Any]:
     """All that there is, in values that can be compared."""
     return {
-        label: (sample.keys, [row.tobytes() for row in sample.rows], sample.seen)
+        label: [(each.key, each.row.tobytes(), each.weight) for each in sample.held]
         for label, sample in witnesses.samples.items()
     }
+
+
+def pairs_of(sample: Sample) -> list[tuple[int, Any]]:
+    return [(each.key, each.row) for each in sample.held]
 
 
 def assert_equally_often(times: Any) -> None:
@@ -95,52 +99,51 @@ def test_how_rows_are_cut_into_calls_does_not_matter(
         parts = parts.after(rows_, names, cap)
     assert contents(parts) == contents(whole)
     for label, sample in whole.samples.items():
-        assert sample.seen == labels.count(label)
-        assert len(sample.rows) == min(cap, sample.seen)
+        times = labels.count(label)
+        assert len(sample.rows) == (1 if alike else min(cap, times))
+        assert sum(sample.weights) == (times if alike else min(cap, times))
         assert {row.dtype for row in sample.rows} == {np.dtype(dtype)}
 
 
 @given(st.lists(st.integers(1, 12), max_size=4), st.integers(2, 5), st.booleans())
 def test_merging_is_the_smallest_keys_of_all_in_any_order(
-    sizes: list[int], cap: int, same_seed: bool
+    sizes: list[int], cap: int, same_rows: bool
 ) -> None:
-    """Also where two streams begin alike, with the same rows, seed and keys."""
-    streams = [told(n, 0 if same_seed else i, cap=cap) for i, n in enumerate(sizes)]
+    """Also where streams begin with the same rows; these are one witness, of all their weight."""
+    firsts = [0] * len(sizes) if same_rows else np.cumsum([0, *sizes]).tolist()
+    streams = [told(n, 0, first, cap) for n, first in zip(sizes, firsts, strict=False)]
     one, other = Witnesses(0), Witnesses(0)
     for stream in streams:
         one = one.merged(stream, cap)
     for stream in reversed(streams):
         other = stream.merged(other, cap)
-    assert contents(one) == contents(other)
-    everything = [pair for each in streams for pair in zip(*each.samples["a"][:2], strict=True)]
-    if everything:
+    if not same_rows or max(sizes, default=0) <= cap:  # of equal rows, the kept ones are counted
+        assert contents(one) == contents(other)
+    if streams and not same_rows:
+        everything = [pair for each in streams for pair in pairs_of(each.samples["a"])]
         assert held(one) == [float(row[0]) for row in bottom_k(everything, cap)]
-        assert one.samples["a"].seen == sum(sizes)
+    if same_rows and sizes and max(sizes) <= cap:
+        weights = dict(zip(held(one), one.samples["a"].weights, strict=True))
+        assert weights == {float(i): sum(n > i for n in sizes) for i in range(max(sizes))}
 
 
 def test_rows_of_one_key_are_joined_the_same_in_either_order() -> None:
     """Two rows may have the same key by chance."""
-    one, other = (Sample((5,), (np.array([number]),), 1) for number in (1.0, 2.0))
+    one, other = (Sample((Witness(5, np.array([number]), 1.0),)) for number in (1.0, 2.0))
     for cap in (1, 2):
         joined, reverse = one.joined(other, cap), other.joined(one, cap)
         np.testing.assert_array_equal(joined.rows, reverse.rows)
-        assert joined.keys == reverse.keys == (5,) * cap
+        assert [each.key for each in joined.held] == [5] * cap
 
 
 def test_the_sample_of_a_stream_is_the_sample_of_its_samples() -> None:
     """With keys given: whatever was dropped on the way would not have been in the end."""
-    rng = np.random.default_rng(0)
-    keys = rng.permutation(60)
-    parts = [
-        Sample(tuple(np.sort(part).tolist()), tuple(np.sort(part)[:, None] * 1.0), len(part))
-        for part in np.split(keys, 6)
-    ]
+    keys = np.random.default_rng(0).permutation(60) * 2**40
     joined = Sample()
-    for part in parts:
-        joined = joined.joined(part.joined(Sample(), 4), 4)
-    assert joined.keys == (0, 1, 2, 3)
-    assert [float(row[0]) for row in joined.rows] == [0, 1, 2, 3]
-    assert joined.seen == 60
+    for part in np.split(keys, 6):
+        some = tuple(Witness(key, np.array([float(key)]), 1.0) for key in np.sort(part).tolist())
+        joined = joined.joined(Sample(some).joined(Sample(), 4), 4)
+    assert [each.key for each in joined.held] == [0, 2**40, 2 * 2**40, 3 * 2**40]
 
 
 def test_smaller_caps_are_nested_in_larger_ones() -> None:
@@ -148,7 +151,6 @@ def test_smaller_caps_are_nested_in_larger_ones() -> None:
         largest = told(50, seed, cap=20)
         for cap in (3, 10, 19, 20, 30):
             assert held(largest.capped(cap)) == held(largest)[:cap]
-            assert contents(largest.capped(cap))["a"][2] == 50
             if cap <= 20:
                 assert contents(told(50, seed, cap=cap)) == contents(largest.capped(cap))
 
@@ -162,15 +164,57 @@ def test_a_cap_that_was_lowered_holds_from_the_next_row_on(one_by_one: bool) -> 
     assert contents(after) == contents(told(60, seed=0, cap=4))
 
 
-def test_identical_rows_do_not_crowd_the_sample() -> None:
-    """A thousand frames of one still scene, and as many different ones: half and half."""
-    X = np.concatenate([np.full((1000, 1), -1.0), rows(1000)])
-    y = np.array(["a"] * 2000)
-    still = [held(Witnesses(seed).after(X, y, 40)).count(-1.0) for seed in range(100)]
-    # Hypergeometric: 40 of 2000, half of them still.
-    spread = np.sqrt(40 * 0.25 * (1960 / 1999) / 100)
-    assert abs(np.mean(still) - 20) < 5 * spread
-    assert np.std(still) < 2 * np.sqrt(10)
+def test_identical_rows_are_one_witness_that_stands_for_all_of_them() -> None:
+    """A thousand frames of one still scene, then as many different ones: half and half."""
+    X, y = np.concatenate([np.full((1000, 1), -1.0), rows(1000)]), np.array(["a"] * 2000)
+    shares = []
+    for seed in range(50):
+        sample = Witnesses(seed).after(X, y, 40).samples["a"]
+        assert sample.rows.count(-1.0) == 1
+        votes = sample.votes(40)
+        assert votes[sample.rows.index(-1.0)] == pytest.approx(1000)
+        shares.append(1000 / sum(votes))
+    # How much the other 39 stand for varies as the 40th of a thousand ranks does.
+    assert abs(np.mean(shares) - 0.5) < 5 * 0.25 / np.sqrt(40 * 50)
+
+
+def test_heavy_rows_are_drawn_by_their_weight() -> None:
+    """Ten rows that weigh nine times as much as each of ninety others have half of all weight."""
+    weights, heavy = np.where(np.arange(100) < 10, 9.0, 1.0), []
+    for seed in range(400):
+        sample = Witnesses(seed).after(rows(100), np.array(["a"] * 100), 1, weights).samples["a"]
+        heavy.append(sample.rows[0][0] < 10)
+    assert abs(np.mean(heavy) - 0.5) < 5 * 0.5 / np.sqrt(400)
+
+
+def test_votes_add_up_to_the_weight_of_all_rows() -> None:
+    rng = np.random.default_rng(0)
+    weights, found = rng.exponential(size=300) ** 2, []
+    for seed in range(200):
+        sample = Witnesses(seed).after(rows(300), np.array(["a"] * 300), 30, weights).samples["a"]
+        found.append(sum(sample.votes(30)[:-1]))  # the last says where ranks end
+    error = np.std(found) / np.sqrt(200)
+    assert abs(np.mean(found) - weights.sum()) < 5 * error
+    everything = Witnesses(0).after(rows(300), np.array(["a"] * 300), 301, weights).samples["a"]
+    np.testing.assert_allclose(np.sort(everything.votes(301)), np.sort(weights))
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+def test_a_row_of_weight_two_is_a_row_taught_twice(times: list[int], seed: int) -> None:
+    X, y, rng = rows(len(times)), np.array(["a"] * len(times)), np.random.default_rng(seed)
+    weighted = Witnesses(1).after(X, y, 40, np.array(times, dtype=np.float64))
+    order = rng.permutation(np.repeat(np.arange(len(times)), times))
+    repeated = Witnesses(1)
+    for part in np.array_split(order, rng.integers(1, len(order) + 1)):
+        repeated = repeated.after(X[part], y[:1].repeat(len(part)), 40)
+    assert contents(repeated) == contents(weighted)
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    X, y = rows(200), np.array(["a", "b"] * 100)
+    order = np.random.default_rng(0).permutation(200)
+    one, other = Witnesses(0).after(X, y, 9), Witnesses(0).after(X[order], y[order], 9)
+    assert contents(one) == contents(other)
 
 
 def test_forgetting_drops_a_witness_that_equals_the_row_and_no_other() -> None:
@@ -178,22 +222,20 @@ def test_forgetting_drops_a_witness_that_equals_the_row_and_no_other() -> None:
     first = held(witnesses)[0]
     left = witnesses.without(np.array([[first]]), np.array(["a"]))
     assert held(left) == held(witnesses)[1:]
-    assert left.samples["a"].seen == 29
     others = [row for row in range(30) if row not in held(witnesses)][:1]
     left = witnesses.without(np.array([others], dtype=float), np.array(["a"]))
     assert held(left) == held(witnesses)
-    assert left.samples["a"].seen == 29
     left = witnesses.without(np.array([[first]]), np.array(["b"]))
     assert held(left) == held(witnesses)
 
 
-def test_of_witnesses_that_are_equal_one_goes_for_each_row_forgotten() -> None:
+def test_of_rows_that_are_equal_one_goes_for_each_row_forgotten() -> None:
     X, y = np.ones((3, 2)), np.array(["a"] * 3)
-    witnesses = Witnesses(0).after(X, y, 9)
-    for left in (2, 1, 0):
-        witnesses = witnesses.without(X[:1], y[:1])
-        assert len(witnesses.samples["a"].rows) == witnesses.samples["a"].seen == left
-    assert witnesses.without(X[:1], y[:1]).samples["a"].seen == 0
+    witnesses = Witnesses(0).after(X, y, 9, np.array([0.3, 0.4, 0.2]))
+    for gone, left in ((0.4, 0.5), (0.2, 0.3)):
+        witnesses = witnesses.without(X[:1], y[:1], np.array([gone]))
+        assert witnesses.samples["a"].weights == [pytest.approx(left)]
+    assert witnesses.without(X[:1], y[:1], np.array([0.3])).samples["a"].held == ()
 
 
 def test_what_was_taught_and_forgotten_leaves_no_trace_while_there_is_room() -> None:
@@ -207,7 +249,8 @@ def test_what_was_taught_and_forgotten_leaves_no_trace_while_there_is_room() -> 
 def test_the_same_numbers_in_another_precision_have_the_same_witnesses() -> None:
     X, y = np.random.default_rng(0).normal(size=(90, 3)).astype(np.float32), np.array(["a"] * 90)
     single, double = (Witnesses(0).after(X.astype(kind), y, 9) for kind in (np.float32, np.float64))
-    assert single.samples["a"].keys == double.samples["a"].keys
+    keys, others = ([each.key for each in w.samples["a"].held] for w in (single, double))
+    assert keys == others
     np.testing.assert_array_equal(single.samples["a"].rows, double.samples["a"].rows)
 
 
@@ -234,9 +277,8 @@ def test_a_class_renamed_keeps_its_witnesses_or_shares_them() -> None:
     assert contents(renamed)["c"] == contents(witnesses)["a"]
     assert "a" not in renamed.samples
     joined = witnesses.renamed("a", "b", 5)
-    pairs = [pair for each in "ab" for pair in zip(*witnesses.samples[each][:2], strict=True)]
+    pairs = [pair for each in "ab" for pair in pairs_of(witnesses.samples[each])]
     assert held(joined, "b") == [float(row[0]) for row in bottom_k(pairs, 5)]
-    assert joined.samples["b"].seen == 40
     assert list(joined.samples) == ["b"]
 
 

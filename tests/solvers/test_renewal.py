@@ -34,7 +34,7 @@ def forget(sums: Sums, X: Any, y: Any, renewal: Renewal) -> None:
 def assert_right(renewal: Renewal, sums: Sums, X: Any, y: Any, penalty: float, atol: float) -> None:
     carried = renewal.finish()
     assert carried is not None
-    assert carried.total == sums.total == len(X)
+    assert carried.mass == sums.total == len(X)
     expected, _ = oracles.ridge(X, oracles.one_hot(y, sums.labels), penalty)
     np.testing.assert_allclose(carried.weights, expected, atol=atol)
 

@@ -143,9 +143,9 @@ def test_a_later_format_and_an_unknown_estimator_are_named(
 ) -> None:
     path = tmp_path / "later.newfound"
     with monkeypatch.context() as patch:
-        patch.setattr(file_format, "FORMAT", 3)
+        patch.setattr(file_format, "FORMAT", 4)
         kitchen().save(path)
-    with pytest.raises(ModelFileError, match=r"format 3.*upgrade newfound"):
+    with pytest.raises(ModelFileError, match=r"format 4.*upgrade newfound"):
         newfound.load(path)
 
     class Stranger(IncrementalRidgeClassifier):

@@ -103,8 +103,10 @@ def like_a_row(X: Any) -> Any:
     return np.zeros((1, X.shape[1]))
 
 
-def cut_labels(y: Any, rows: Cut, X: Any) -> Cut:
+def cut_labels(y: Any, rows: Cut, X: Any, name: str = "y") -> Cut:
     """Return the labels of rows, cut as these are, or raise InputError if they cannot be.
+
+    Or whatever else there is one of for each row; `name` is what errors call it.
 
     Parameters
     ----------
@@ -125,17 +127,17 @@ def cut_labels(y: Any, rows: Cut, X: Any) -> Cut:
     (2, 2, 1)
     """
     if isinstance(y, np.ndarray):
-        return _cut_plain(y, rows.count_rows())
-    y = _one_column(y)
+        return _cut_plain(y, rows.count_rows(), name)
+    y = _one_column(y, name)
     labels = _cut_array(y, "i") if _is_array(y) else _cut_frame(_as_divided(y, X))
     if rows.lengths is not None and labels.lengths is not None:
-        _check_total(sum(rows.lengths), sum(labels.lengths))
+        _check_total(sum(rows.lengths), sum(labels.lengths), name)
         if rows.lengths != labels.lengths:
             labels = _cut_array(labels.blocks.rechunk((rows.lengths,)), "i")
     if rows.number != labels.number:
         raise InputError(
-            f"X has {rows.number} partitions and y has {labels.number}, and how long they are is "
-            "not known: cut both alike, or call compute_chunk_sizes() on arrays"
+            f"X has {rows.number} partitions and {name} has {labels.number}, and how long they are "
+            "is not known: cut both alike, or call compute_chunk_sizes() on arrays"
         )
     return labels
 
@@ -276,7 +278,7 @@ def _itself(block: Any) -> Any:
     return block
 
 
-def _one_column(y: Any) -> Any:
+def _one_column(y: Any, name: str) -> Any:
     """Return labels in one dimension, or raise InputError."""
     if _is_frame(y) and len(y.columns) == 1:
         return y[y.columns[0]]
@@ -287,7 +289,7 @@ def _one_column(y: Any) -> Any:
     shape = f" with {y.ndim} dimensions" if _is_array(y) else ""
     shape = f" with {len(y.columns)} columns" if _is_frame(y) else shape
     raise InputError(
-        f"y should be a 1d array of labels, or a Series; it is of type {type(y).__name__}{shape}"
+        f"{name} should be a 1d array, or a Series; it is of type {type(y).__name__}{shape}"
     )
 
 
@@ -308,12 +310,12 @@ def _as_divided(y: Any, X: Any) -> Any:
     return y.repartition(divisions=X.divisions)
 
 
-def _cut_plain(labels: Labels, lengths: tuple[int, ...]) -> Cut:
+def _cut_plain(labels: Labels, lengths: tuple[int, ...], name: str) -> Cut:
     """Return labels in memory, cut; what travels is a small number for each."""
     with imported_from("dask"):
         import dask.array as da
 
-    _check_total(sum(lengths), len(labels))
+    _check_total(sum(lengths), len(labels), name)
     distinct, codes = np.unique(labels, return_inverse=True)
     codes = codes.reshape(-1).astype(np.min_scalar_type(len(distinct)))
     blocks = da.from_array(codes, chunks=(lengths,)).map_blocks(
@@ -327,6 +329,7 @@ def _decoded(distinct: Labels, codes: Index) -> Labels:
     return labels
 
 
-def _check_total(rows: int, labels: int) -> None:
+def _check_total(rows: int, labels: int, name: str) -> None:
     if rows != labels:
-        raise InputError(f"X has {rows} rows, but y has {labels} labels")
+        what = "labels" if name == "y" else "numbers"
+        raise InputError(f"X has {rows} rows, but {name} has {labels} {what}")

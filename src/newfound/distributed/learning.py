@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InputError
 from newfound.common.threads import alone
@@ -16,6 +14,7 @@ from newfound.selection.witnesses import Witnesses
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.sums.labels import check_same_type
 from newfound.sums.sums import Sums
+from newfound.sums.weights import as_weights, counted
 
 
 class Checks(NamedTuple):
@@ -33,7 +32,6 @@ class Lesson(NamedTuple):
     settings: Settings | SelectionSettings
     per_class: bool  # whether sums are held per class
     known: Labels  # a label that is known already, shape (1,), or none
-    taught: int  # examples taught before: another part of the stream, and other witnesses
     whose: str = "this model's labels"  # what `known` is one of
 
     @property
@@ -42,7 +40,7 @@ class Lesson(NamedTuple):
         return self.settings.witnesses if isinstance(self.settings, SelectionSettings) else 0
 
 
-def learned(X: Any, y: Any, lesson: Lesson) -> Part:
+def learned(X: Any, y: Any, lesson: Lesson, sample_weight: Any = None) -> Part:
     """Return what all partitions of labelled rows become, made where the rows are.
 
     Parameters
@@ -50,6 +48,7 @@ def learned(X: Any, y: Any, lesson: Lesson) -> Part:
     X : Dask array of shape (m, d), or DataFrame
     y : Dask array of shape (m,) or Series, or an ndarray of labels
     lesson : Lesson
+    sample_weight : Dask array of shape (m,) or Series, or an ndarray, optional
 
     Returns
     -------
@@ -58,23 +57,27 @@ def learned(X: Any, y: Any, lesson: Lesson) -> Part:
     Raises
     ------
     InputError
-        If rows or labels cannot be taught; it names the partition.
+        If rows, labels or weights cannot be taught; it names the partition.
 
     Examples
     --------
     >>> import dask.array
+    >>> import numpy as np
     >>> from newfound.sums.labels import as_labels
     >>> from newfound.sums.rows import as_rows
     >>> settings, nothing = Settings(1.0, 0.7, None, True), np.array([])
     >>> checks = Checks(as_rows, lambda X, y: as_labels(y))
-    >>> lesson = Lesson(checks, settings, False, nothing, 0)
+    >>> lesson = Lesson(checks, settings, False, nothing)
     >>> X = dask.array.ones((5, 3), chunks=(2, 3))
     >>> learned(X, dask.array.arange(5, chunks=2) % 2, lesson).sums.counts
     array([3, 2])
     """
     rows, width = cut_rows(X), like_a_row(X).shape[1]
     make = partial(part_of, lesson, width)
-    parts = each(make, rows, cut_labels(y, rows, X), name="sums")
+    beside = [cut_labels(y, rows, X)]
+    if sample_weight is not None:
+        beside.append(cut_labels(sample_weight, rows, X, "sample_weight"))
+    parts = each(make, rows, *beside, name="sums")
     add = partial(merged, cap=lesson.cap)
     found: Part = added_up(parts, add, fan_in(width, lesson.per_class)).compute()
     if not found.sums.total:
@@ -82,7 +85,9 @@ def learned(X: Any, y: Any, lesson: Lesson) -> Part:
     return found
 
 
-def part_of(lesson: Lesson, width: int, number: int, X: Any, y: Any) -> Part:
+def part_of(
+    lesson: Lesson, width: int, number: int, X: Any, y: Any, sample_weight: Any = None
+) -> Part:
     """Return what one partition becomes: the same whenever and wherever it is made.
 
     Parameters
@@ -92,8 +97,8 @@ def part_of(lesson: Lesson, width: int, number: int, X: Any, y: Any) -> Part:
         Number of features.
     number : int
         Of the partition.
-    X, y
-        Its rows and its labels.
+    X, y, sample_weight
+        Its rows, its labels and, if there are any, its weights.
 
     Returns
     -------
@@ -104,29 +109,19 @@ def part_of(lesson: Lesson, width: int, number: int, X: Any, y: Any) -> Part:
     ValueError, TypeError
         If rows or labels cannot be taught.
     """
-    chooses = isinstance(lesson.settings, SelectionSettings)
-    sums = Sums(width, lesson.per_class)
-    witnesses = Witnesses(_seed(lesson, number)) if chooses else None
+    settings, sums, witnesses = lesson.settings, Sums(width, lesson.per_class), None
+    if isinstance(settings, SelectionSettings):
+        witnesses = Witnesses(settings.random_state)
     if not length(X) and not length(y):
         return Part(sums, witnesses, number)
     labels, rows = lesson.checks.labels(X, y), lesson.checks.rows(X)
     check_same_type(lesson.known, labels, lesson.whose)
+    weights = as_weights(sample_weight, len(rows))
+    rows, labels, weights = counted(rows, labels, weights)
+    if not len(rows):
+        return Part(sums, witnesses, number)
     with alone():  # the other threads of this machine have partitions of their own
-        sums.add(rows, *sums.locate(labels))
+        sums.add(rows, *sums.locate(labels), weights)
     if witnesses is not None:
-        witnesses = witnesses.after(rows, labels, lesson.cap)
+        witnesses = witnesses.after(rows, labels, lesson.cap, weights)
     return Part(sums, witnesses, number)
-
-
-def _seed(lesson: Lesson, number: int) -> int:
-    """Return the seed of a partition's witnesses.
-
-    A row's key depends on its turn, and turns begin anew with every partition. So that equal rows
-    of two partitions have different keys, the seeds differ. The first of all has that of a stream:
-    one partition alone is learned as on one machine.
-    """
-    assert isinstance(lesson.settings, SelectionSettings)
-    if lesson.taught == number == 0:
-        return lesson.settings.random_state
-    entropy = [lesson.settings.random_state, lesson.taught, number]
-    return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])

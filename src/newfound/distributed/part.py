@@ -8,7 +8,7 @@ import numpy as np
 
 from newfound.common.errors import InputError
 from newfound.selection.selector import Selector
-from newfound.selection.witnesses import Sample, Witnesses
+from newfound.selection.witnesses import Sample, Witness, Witnesses
 from newfound.sums.arrays import from_arrays, to_arrays
 from newfound.sums.sums import Sums
 
@@ -53,7 +53,10 @@ class Part:
             samples = witnesses.samples.items()
             packed = (
                 witnesses.seed,
-                [(label, each.keys, np.array(each.rows), each.seen) for label, each in samples],
+                [
+                    (label, [one.key for one in each.held], np.array(each.rows), each.weights)
+                    for label, each in samples
+                ],
             )
         return to_arrays(sums), sums.labels, sums.per_class, sums.dtype, packed, self.partition
 
@@ -62,7 +65,10 @@ class Part:
         self.sums, self.witnesses = from_arrays(arrays, labels, per_class, dtype), None
         if packed is not None:
             seed, samples = packed
-            held = {label: Sample(keys, tuple(rows), n) for label, keys, rows, n in samples}
+            held = {
+                label: Sample(tuple(map(Witness, keys, rows, weights)))
+                for label, keys, rows, weights in samples
+            }
             self.witnesses = Witnesses(seed, held)
 
     def __sizeof__(self) -> int:

@@ -25,7 +25,7 @@ from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.rounding import rounding_left_by
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.sums.arrays import moved
-from newfound.sums.device import rows_at
+from newfound.sums.device import rows_at, weighted
 from newfound.sums.sums import Sums
 
 # Probability of being unknown beyond which examples are looked at, of so many classes; and how near
@@ -156,7 +156,7 @@ class Engine:
         """The recoding that is used: one for all classes, or one for each, shape (T,)."""
         if isinstance(self.settings, Settings):
             return self.settings.recoding
-        return self.findings.recoding(self.sums.counts.astype(np.float64))
+        return self.findings.recoding(self.sums.sizes)
 
     @property
     def solver(self) -> Solver:
@@ -203,7 +203,7 @@ class Engine:
         witnesses, solver = self.selector.witnesses.capped(found.settings.witnesses), self.solver
         if self.device is not None:
             solver = solver_for(moved(self.sums, None), self.settings, solver.penalty)
-        snapshot = at_once(snapshot_in_stages(solver, witnesses))
+        snapshot = at_once(snapshot_in_stages(solver, witnesses, found.settings.witnesses))
         panel = Panel(snapshot, found.settings.min_class_count, what_if=False)
         if np.count_nonzero(panel.votes) < 2:
             return found._replace(calibration=Calibration())
@@ -219,7 +219,7 @@ class Engine:
         sums, solver = self.sums, self.solver
         if self._measured is None or self._measured.penalty != solver.penalty:
             masses = solver.masses
-            weights = masses / np.maximum(sums.counts, 1)
+            weights = masses / np.where(sums.counts > 0, sums.masses, 1.0)
             own = self._column_products(sums.cross, solver.weights) * weights
             mean = on_host(sums.cross @ self.placed(weights))
             mean = mean / masses.sum() * solver.fit_intercept
@@ -306,32 +306,48 @@ class Engine:
         selector = Selector(self.selector.witnesses) if self.selector is not None else None
         return Engine(copy.deepcopy(self.sums), self.settings, selector)
 
-    def fit(self, X: Rows, index: Index, labels: Labels) -> None:
+    def fit(
+        self, X: Rows, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
         """Learn the first rows, all there are; parameters are chosen from all of them."""
-        self.learn(X, index, labels, put_off=self.selector is not None)
+        self.learn(X, index, labels, self.selector is not None, sample_weight)
         self.reconsider()
 
-    def learn(self, X: Rows, index: Index, labels: Labels, put_off: bool = False) -> None:
+    def learn(
+        self,
+        X: Rows,
+        index: Index,
+        labels: Labels,
+        put_off: bool = False,
+        sample_weight: Floats | None = None,
+    ) -> None:
         """Learn rows `X` (m, d) of classes `index` (m,), `labels` being all classes; all or none.
 
-        If it is put off, nothing is derived before the next question.
+        If it is put off, nothing is derived before the next question. Each row counts as often as
+        its weight (m,) says, which is above zero, if there are weights.
         """
         # A row that comes alone waits for no other thread.
         with one_thread, alone() if len(index) == 1 else nullcontext():
             if self.selector is None:
-                self._add(X, index, labels, put_off)
+                self._add(X, index, labels, put_off, sample_weight)
             else:
-                self._learn_and_vote(self.selector, X, index, labels, put_off)
+                self._learn_and_vote(self.selector, X, index, labels, put_off, sample_weight)
 
     def _learn_and_vote(
-        self, selector: Selector, X: Rows, index: Index, labels: Labels, put_off: bool
+        self,
+        selector: Selector,
+        X: Rows,
+        index: Index,
+        labels: Labels,
+        put_off: bool,
+        sample_weight: Floats | None,
     ) -> None:
         assert isinstance(self.settings, SelectionSettings)
         if self.sums.total and not put_off:
             _ = self.findings  # what is to be worked out rests on what is known now
-        plan = selector.plan(self.sums, X, index, labels, self.settings, put_off)
+        plan = selector.plan(self.sums, X, index, labels, self.settings, put_off, sample_weight)
         with uninterrupted():
-            self._add(X, index, labels, put_off)
+            self._add(X, index, labels, put_off, sample_weight)
             selector.witnesses = plan.witnesses
             if put_off:
                 selector.adopt(None)
@@ -348,7 +364,14 @@ class Engine:
         elif solver.penalty != found.penalty:
             solver.use(found.penalty)
 
-    def _add(self, X: Rows, index: Index, labels: Labels, put_off: bool) -> None:
+    def _add(
+        self,
+        X: Rows,
+        index: Index,
+        labels: Labels,
+        put_off: bool,
+        sample_weight: Floats | None,
+    ) -> None:
         """Add rows to the sums, and to what the solver carries."""
         self._drop_readings()
         # Where parameters are to be chosen, what was derived is kept current, whatever it is for.
@@ -357,8 +380,8 @@ class Engine:
             if put_off and solver is not None:
                 solver.discard()
             elif solver is not None:
-                solver.learn(X, index, labels)
-            self.sums.add(X, index, labels)
+                solver.learn(X, index, labels, sample_weight)
+            self.sums.add(X, index, labels, sample_weight)
         except BaseException:
             # The sums are as they were; what the solver has learned of the rows is not.
             if solver is not None:
@@ -366,8 +389,10 @@ class Engine:
             raise
 
     @one_thread
-    def forget(self, X: Rows, index: Index) -> float:
+    def forget(self, X: Rows, index: Index, sample_weight: Floats | None = None) -> float:
         """Forget rows `X` (m, d) of classes `index` (m,), all or none.
+
+        With weights, these are what the rows were learned with.
 
         Returns how large an error they left in the weights, relative to these. Raises
         NotTaughtError, with nothing changed, if they cannot all have been taught.
@@ -377,10 +402,12 @@ class Engine:
         self._drop_readings()
         # Whatever its penalty: several calls shall not each wait for votes.
         solver = self._solver if self._solver is not None else self.solver
-        left = selector.witnesses.without(there, y) if selector is not None else None
-        remove = sums.prepare_removal(X, index)
+        left = None
+        if selector is not None:
+            left = selector.witnesses.without(there, y, sample_weight)
+        remove = sums.prepare_removal(X, index, sample_weight)
         try:
-            solver.forget(X, index)
+            solver.forget(X, index, sample_weight)
             if selector is not None and left is not None:
                 selector.witnesses = left
             vanished = remove()
@@ -394,8 +421,9 @@ class Engine:
             if len(vanished):
                 selector.witnesses = selector.witnesses.only(sums.labels.tolist())
                 selector.drop_vanished()
-            selector.note_forgotten(there, sums, self.settings.fit_intercept)
-        return rounding_left_by(there, sums, solver.penalty, solver.fit_intercept)
+            selector.note_forgotten(there, sums, self.settings.fit_intercept, sample_weight)
+        gone = weighted(there, sample_weight, None)
+        return rounding_left_by(gone, sums, solver.penalty, solver.fit_intercept)
 
     @one_thread
     def forget_class(self, label: Any) -> None:

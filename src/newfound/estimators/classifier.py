@@ -43,16 +43,16 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         Ridge penalty, above 0; the intercept is not penalised. May be changed at any time.
     recoding : float, default=0.7
         How far rare classes are raised, from 0 (not at all) to 1: scores of class t are
-        multiplied by (m / (T m_t)) ** recoding, with m_t the number of examples of the class times
-        its weight, and m their sum. Classes of equal mass are left exactly as they are. May be
-        changed at any time.
+        multiplied by (m / (T m_t)) ** recoding, with m_t what the examples of the class weigh,
+        times the weight of the class, and m their sum. Classes of equal mass are left exactly as
+        they are. May be changed at any time.
     class_weight : None, "balanced" or mapping of label to float, default=None
-        Weight of each example in the loss. "balanced" is n / (T n_t), so that classes weigh the
-        same. Classes that a mapping does not name weigh 1. Anything but None holds the Gram
-        matrix of each class: d * d numbers a class (the examples as they are while there are at
-        most d / 2). With anything but None and an empty mapping, the first prediction after
-        something was learned takes O(d^3 / 3) time. May be changed at any time, but not from
-        None.
+        Weight of each class in the loss, beside the weights of its examples. "balanced" is
+        n / (T n_t), with n_t what the examples of the class weigh, so that classes weigh the same.
+        Classes that a mapping does not name weigh 1. Anything but None holds the Gram matrix of
+        each class: d * d numbers a class (the examples as they are while there are at most d / 2).
+        With anything but None and an empty mapping, the first prediction after something was
+        learned takes O(d^3 / 3) time. May be changed at any time, but not from None.
     fit_intercept : bool, default=True
         Whether to fit an intercept, exactly and without penalty. May be changed at any time.
 
@@ -63,6 +63,8 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         of those behind it, here and in all that is listed by class.
     class_count_ : ndarray of shape (T,)
         Number of examples of each class.
+    class_weight_sum_ : ndarray of shape (T,)
+        Sum of the weights of each class's examples: their number, if none was given a weight.
     coef_ : ndarray of shape (T, d)
         Weights, recoded; float32 if all rows taught were.
     intercept_ : ndarray of shape (T,)
@@ -101,7 +103,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget everything and learn `X`, `y`.
 
         Parameters
@@ -110,6 +112,9 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
+        sample_weight : array-like of shape (m,), optional
+            As how many examples each row counts; not negative. One of weight 2 is the same as two,
+            one of weight 0 is left out.
 
         Returns
         -------
@@ -125,7 +130,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         >>> IncrementalRidgeClassifier().fit([[0.0], [1.0]], [3, 7]).classes_
         array([3, 7])
         """
-        return self._learn(X, y, None, whole=True)
+        return self._learn(X, y, None, whole=True, sample_weight=sample_weight)
 
     def predict(self, X: ArrayLike) -> Labels:
         """Return the label of the highest score for each row.

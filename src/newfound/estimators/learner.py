@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
@@ -24,7 +24,6 @@ from newfound.engine.engine import Engine
 from newfound.estimators.answers import Answered, Reading, novelty
 from newfound.estimators.torch_device import torch_device
 from newfound.selection.calibration import Calibration
-from newfound.selection.witnesses import Witnesses
 from newfound.solvers.device import DeviceSolver
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.solvers.settings import WITNESSES, SelectionSettings, Settings
@@ -36,6 +35,7 @@ from newfound.sums.rows import as_rows
 from newfound.sums.sparse import blocks, is_long
 from newfound.sums.sums import Sums
 from newfound.sums.view import SumsView
+from newfound.sums.weights import as_weights, counted
 
 # The estimators, as model files name them, and what their parameters are called here.
 KINDS: dict[str, Any] = {
@@ -58,6 +58,7 @@ CHOOSING = SelectionSettings(
 FEW_ROWS = 16
 # Rows that lessons and `apart` take at a time: classes arrive in the same order with both.
 BLOCK = 16
+NOTHING_WEIGHS = "all weights are zero, but at least one example is needed"
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
@@ -163,7 +164,13 @@ class Learner(Locked):
         engine = getattr(self, "_engine", None)
         return engine is not None and engine.sums.total > 0
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn `X`, `y` on top of what is known, as if all had been there from the start.
 
         Parameters
@@ -175,6 +182,9 @@ class Learner(Locked):
         classes : array-like, optional
             Labels to make room for already. Never needed; a class is not predicted before its
             first example.
+        sample_weight : array-like of shape (m,), optional
+            As how many examples each row counts; not negative. One of weight 2 is the same as two,
+            one of weight 0 is left out.
 
         Returns
         -------
@@ -192,9 +202,9 @@ class Learner(Locked):
         >>> model.partial_fit([[1.0], [0.9]], ["mug", "mug"]).class_count_
         array([1, 2])
         """
-        return self._learn(X, y, classes)
+        return self._learn(X, y, classes, sample_weight=sample_weight)
 
-    def store(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def store(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn `X`, `y` as `partial_fit` does, but derive nothing from it before it is asked.
 
         For long lessons in pieces: a piece costs no more than its sums, and the first question
@@ -206,6 +216,8 @@ class Learner(Locked):
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
+        sample_weight : array-like of shape (m,), optional
+            As in `partial_fit`.
 
         Returns
         -------
@@ -225,9 +237,9 @@ class Learner(Locked):
         >>> model.predict([[0.9]])
         array(['mug'], dtype='<U3')
         """
-        return self._learn(X, y, None, put_off=True)
+        return self._learn(X, y, None, put_off=True, sample_weight=sample_weight)
 
-    def forget(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def forget(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take back examples, exactly as if they had never been taught.
 
         A class whose last example goes disappears. What cannot have been taught (more examples of
@@ -241,6 +253,8 @@ class Learner(Locked):
             In memory: not a Dask collection.
         y : array-like of shape (m,)
             The labels they were taught with.
+        sample_weight : array-like of shape (m,), optional
+            The weights they were taught with.
 
         Returns
         -------
@@ -267,32 +281,37 @@ class Learner(Locked):
         """
         _check_in_memory(X, "forget")
         forget = self._forget_blocks if is_long(X) else self._forget
-        warn_of_rounding(forget(X, y), stacklevel=2)
+        warn_of_rounding(forget(X, y, sample_weight), stacklevel=2)
         return self
 
     @locked
     @lasting
-    def _forget(self, X: ArrayLike, y: ArrayLike) -> float:
+    def _forget(self, X: ArrayLike, y: ArrayLike, sample_weight: Any) -> float:
         """Take back examples; return how large an error they left in the weights."""
         sums = self._taught()
         y = self._labels(X, y)
         rows = self._rows(X, reset=False)
+        rows, y, weights = counted(rows, y, as_weights(sample_weight, len(y)))
+        if not len(y):
+            return 0.0
         for label in np.unique(y).tolist():
             sums.position(label)
         index, _ = sums.locate(y)
         engine = self._ready()
         rows = self._placed(rows, "forget")
         with self._change():
-            error = engine.forget(rows, index)
+            error = engine.forget(rows, index, weights)
         self._reset_if_empty()
         return error
 
     @locked
     @lasting
-    def _forget_blocks(self, X: Any, y: ArrayLike) -> float:
+    def _forget_blocks(self, X: Any, y: ArrayLike, sample_weight: Any) -> float:
         """Take back sparse rows, of which one block is dense at a time, all or none."""
         sums, labels = self._taught(), self._labels(X, y)
-        distinct, gone = np.unique(labels, return_counts=True)
+        weights = as_weights(sample_weight, len(labels))
+        weigh = slice(None) if weights is None else weights > 0
+        distinct, gone = np.unique(labels[weigh], return_counts=True)
         for label, many in zip(distinct.tolist(), gone, strict=True):
             held = sums.counts[sums.position(label)]
             if many > held:  # in a later block, there would be no such class any more
@@ -301,7 +320,7 @@ class Learner(Locked):
                 )
         page = self._copied()
         forget = page._forget  # noqa: SLF001  (it is a learner, too)
-        error = sum(forget(rows, labels[place]) for place, rows in blocks(X))
+        error = sum((forget(*block) for block in _weighed_blocks(X, labels, weights)), start=0.0)
         self.__dict__ = page.__dict__
         return error
 
@@ -418,19 +437,17 @@ class Learner(Locked):
         """
         return Learner(self._settings(self.__dict__.get("_engine")))
 
-    def apart(self, X: ArrayLike, y: ArrayLike, before: Mapping[Any, int]) -> "Learner":
+    def apart(self, X: ArrayLike, y: ArrayLike) -> "Learner":
         """Return a plain learner with the same parameters that was taught these rows alone.
 
-        Merged into a model that was taught all that comes before them, it makes that the same
-        model as if it had been taught the rows itself, on whatever machine this is done.
+        Merged into a model, it makes that the same model as if it had been taught the rows itself,
+        on whatever machine this is done.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
-        before : mapping
-            How many examples of each class come before these rows.
 
         Returns
         -------
@@ -444,18 +461,13 @@ class Learner(Locked):
         Examples
         --------
         >>> here = Learner().store([[0.0], [1.0]], ["cup", "mug"])
-        >>> elsewhere = here.blank().apart([[2.0]], ["mug"], {"cup": 1, "mug": 1})
+        >>> elsewhere = here.blank().apart([[2.0]], ["mug"])
         >>> here.merge(elsewhere).class_count_
         array([1, 2])
         """
         part, rows, labels = self.blank(), as_rows(X), as_labels(y)
         for start in range(0, len(rows), BLOCK):  # sums of few rows are made without rounding
             part.store(rows[start : start + BLOCK], labels[start : start + BLOCK])
-        settings = part.settings
-        selector = part._engine.selector  # noqa: SLF001  (it is a learner, too)
-        if selector is not None and isinstance(settings, SelectionSettings):
-            seed, cap = settings.random_state, settings.witnesses
-            selector.witnesses = Witnesses.apart(seed, rows, labels, cap, before)
         return part
 
     def merge(self, other: "Learner") -> Self:
@@ -1008,6 +1020,13 @@ class Learner(Locked):
 
     @property
     @locked
+    def class_weight_sum_(self) -> Floats:
+        """Sum of the weights of each class's examples, shape (T,)."""
+        sums = self._taught()
+        return sums.masses[sums.order].copy()
+
+    @property
+    @locked
     def n_samples_seen_(self) -> int:
         """Number of examples taught and not forgotten."""
         return self._taught().total
@@ -1162,7 +1181,8 @@ class Learner(Locked):
             if len(known) > engine.sums.n_classes:
                 raise NotTaughtError(f"{known[-1]} was not taught, so it cannot be left out")
             leverage = on_host(engine.solver.leverage(self._placed(rows, "left_out")))
-            share = leverage * (engine.solver.masses / np.maximum(reading.counts, 1))[own]
+            taught = np.where(reading.counts > 0, engine.sums.masses, 1.0)
+            share = leverage * (engine.solver.masses / taught)[own]
             scores = reading.products(on_host(rows)) + reading.intercept
         # In ridge regression, a row's own share in its scores is known: its leverage, weighted.
         scores[np.arange(len(scores)), own] -= share
@@ -1193,31 +1213,44 @@ class Learner(Locked):
 
     @lasting
     def _learn(
-        self, X: Any, y: Any, classes: Any, whole: bool = False, put_off: bool = False
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        whole: bool = False,
+        put_off: bool = False,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn rows on top of what is known or, with `whole`, in place of it."""
         if is_collection(X):
-            return self._learn_partitions(X, y, classes, whole)
-        if is_long(X):
-            return self._learn_blocks(X, in_memory(y), classes, whole, put_off)
-        return self._learn_rows(X, in_memory(y), classes, whole, put_off)
+            return self._learn_partitions(X, y, classes, whole, sample_weight)
+        y, sample_weight = in_memory(y), in_memory(sample_weight)
+        learn = self._learn_blocks if is_long(X) else self._learn_rows
+        return learn(X, y, classes, whole, put_off, sample_weight)
 
     @locked
-    def _learn_blocks(self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool) -> Self:
+    def _learn_blocks(
+        self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool, sample_weight: Any
+    ) -> Self:
         """Learn sparse rows, of which one block is dense at a time, all or none."""
         self._check_at_rest()
         labels, page = self._labels(X, y), self._copied(blank=whole)
-        for place, rows in blocks(X):
+        weights = as_weights(sample_weight, len(labels))
+        for rows, own, theirs in _weighed_blocks(X, labels, weights):
             if put_off or whole:
-                page.store(rows, labels[place])
+                page.store(rows, own, theirs)
             else:
-                page.partial_fit(rows, labels[place], classes)
+                page.partial_fit(rows, own, classes, theirs)
+        if whole and not page.is_taught:
+            raise InputError(NOTHING_WEIGHS)
         if whole:
             page.reconsider()
         self.__dict__ = page.__dict__
         return self
 
-    def _learn_partitions(self, X: Any, y: Any, classes: Any, whole: bool) -> Self:
+    def _learn_partitions(
+        self, X: Any, y: Any, classes: Any, whole: bool, sample_weight: Any
+    ) -> Self:
         """Learn a Dask collection: its sums are made where its rows are, and then merged.
 
         Meanwhile others may ask and teach. Whatever fails, this model is as it was.
@@ -1235,8 +1268,11 @@ class Learner(Locked):
                 announced.announce(as_labels(classes, "classes"))
             known = join_labels(sums.labels, announced.labels)[:1]
             whose = "this model's labels" if sums.n_classes else "the labels in `classes`"
-            lesson = Lesson(checks, settings, sums.per_class, known, sums.total, whose)
-        part = learned(X, y if is_collection(y) else self._labels(y, y), lesson)
+            lesson = Lesson(checks, settings, sums.per_class, known, whose)
+        if sample_weight is not None and not is_collection(sample_weight):
+            sample_weight = np.asarray(sample_weight)
+        labels = y if is_collection(y) else self._labels(y, y)
+        part = learned(X, labels, lesson, sample_weight)
         announced.merge(part.sums)
         return self._take_in(Engine(announced, settings, part.selector), checks.names, whole)
 
@@ -1276,30 +1312,36 @@ class Learner(Locked):
         return self._ready()
 
     @locked
-    def _learn_rows(self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool) -> Self:
+    def _learn_rows(
+        self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool, sample_weight: Any
+    ) -> Self:
         self._check_at_rest()
         anew = whole or not hasattr(self, "_engine")
         page, labels = self, self._labels(X, y)
-        everything = labels
-        if classes is not None:
-            everything = join_labels(as_labels(classes, "classes"), labels)
+        announced = labels[:0] if classes is None else as_labels(classes, "classes")
+        join_labels(announced, labels)  # which fails where they do not go together
         if anew:  # on a blank page: whatever fails, this model is as it was
             page = object.__new__(type(self))
             page.__dict__ = self._without_lessons()
         rows = page._rows(X, reset=anew)
+        rows, labels, weights = counted(rows, labels, as_weights(sample_weight, len(labels)))
+        if not len(labels):
+            if whole:
+                raise InputError(NOTHING_WEIGHS)
+            return self
         if anew:
             engine = Engine.blank(rows.shape[1], self._settings(), device_of(rows))
             rows = engine.placed(rows)
         else:
             engine, rows = self._ready(), self._placed(rows, "partial_fit")
-        index, known = engine.sums.locate(everything)
-        index = index[len(everything) - len(labels) :]
+        index, known = engine.sums.locate(join_labels(announced, labels))
+        index = index[len(announced) :]
         self._changing = True
         try:
             if whole:
-                engine.fit(rows, index, known)
+                engine.fit(rows, index, known, weights)
             else:
-                engine.learn(rows, index, known, put_off)
+                engine.learn(rows, index, known, put_off, weights)
         finally:
             del self._changing
         if anew:
@@ -1421,6 +1463,16 @@ class Learner(Locked):
         if names is not None and others is not None and names != others:
             raise InputError("cannot merge: the two models were taught features of different names")
         return names if names is not None else others
+
+
+def _weighed_blocks(
+    X: Any, labels: Labels, weights: Floats | None
+) -> Iterator[tuple[Rows, Labels, Floats | None]]:
+    """Yield blocks of sparse rows in which something weighs, with their labels and weights."""
+    for place, rows in blocks(X):
+        theirs = None if weights is None else weights[place]
+        if theirs is None or theirs.any():
+            yield rows, labels[place], theirs
 
 
 def _check_in_memory(X: Any, method: str) -> None:

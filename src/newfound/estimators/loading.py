@@ -1,8 +1,11 @@
 """From a file to a model."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from newfound.common.errors import InputError
 from newfound.estimators.learner import KINDS, Learner
 from newfound.estimators.torch_device import torch_device
 from newfound.storage import format as file_format
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
     from newfound.estimators.classifier import IncrementalRidgeClassifier
 
 
-def load(path: str | os.PathLike[str], device: Any = None) -> "IncrementalRidgeClassifier":
+def load(path: str | os.PathLike[str], device: Any = None) -> Any:
     """Read a model that its `save` wrote.
 
     Loading never runs code from the file.
@@ -25,7 +28,7 @@ def load(path: str | os.PathLike[str], device: Any = None) -> "IncrementalRidgeC
 
     Returns
     -------
-    IncrementalRidgeClassifier or IncrementalRidgeClassifierCV
+    IncrementalRidgeClassifier, IncrementalRidgeClassifierCV or IncrementalRidge
         With the sums, the labels and the parameters as they were saved.
 
     Raises
@@ -48,8 +51,21 @@ def load(path: str | os.PathLike[str], device: Any = None) -> "IncrementalRidgeC
     array(['cup', 'mug'], dtype='<U3')
     """
     there = None if device is None else torch_device(device)
-    model = as_estimator(learner_of(file_format.read(path), path))
+    state = file_format.read(path)
+    if state.estimator == "IncrementalRidge":
+        return _regressor(state, path, there is not None)
+    model = as_estimator(learner_of(state, path))
     return model if there is None else model.move_to(there)
+
+
+def _regressor(state: file_format.State, path: str | os.PathLike[str], on_device: bool) -> Any:
+    """Return the regressor that a file holds, or raise ModelFileError."""
+    from newfound.estimators.regressor import IncrementalRidge
+
+    if on_device:
+        raise InputError("an IncrementalRidge lives on the host: load it without a device")
+    with _naming(path):
+        return IncrementalRidge.from_state(state)
 
 
 def learner_of(state: file_format.State, path: str | os.PathLike[str]) -> Learner:
@@ -59,8 +75,15 @@ def learner_of(state: file_format.State, path: str | os.PathLike[str]) -> Learne
         raise file_format.ModelFileError(
             f"{os.fspath(path)}: holds a {name}, which this version does not know"
         )
-    try:
+    with _naming(path):
         return Learner.from_state(state)
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in what goes wrong."""
+    try:
+        yield
     except Exception as error:  # whatever parameters that are none make of it
         said = f"{error}"[:200]
         raise file_format.ModelFileError(

@@ -45,7 +45,7 @@ def softmax(scores: NDArray[np.floating], sharpness: float) -> NDArray[np.floati
     return found
 
 
-def sharpness_of(scores: Floats, truth: Index) -> float:
+def sharpness_of(scores: Floats, truth: Index, weights: Floats | None = None) -> float:
     """Return the sharpness that makes the probabilities of the true classes largest.
 
     Parameters
@@ -54,6 +54,8 @@ def sharpness_of(scores: Floats, truth: Index) -> float:
         Of rows that were not learned.
     truth : ndarray of shape (m,)
         The class of each.
+    weights : ndarray of shape (m,), optional
+        What each counts, beside the others.
 
     Returns
     -------
@@ -69,6 +71,7 @@ def sharpness_of(scores: Floats, truth: Index) -> float:
     4.7
     """
     own = scores[np.arange(len(truth)), truth]
+    share = np.ones(len(truth)) if weights is None else weights / weights.mean()
     usual, width = np.log(USUAL_SHARPNESS), np.log(LIKELY_RATIO)
     low, high = np.log(SMALLEST_SHARPNESS), np.log(LARGEST_SHARPNESS)
     at = usual
@@ -78,9 +81,9 @@ def sharpness_of(scores: Floats, truth: Index) -> float:
         mean = (likely * scores).sum(axis=1)
         variance = (likely * scores**2).sum(axis=1) - mean**2
         # The slope of what is lost, and its own; by the logarithm of the sharpness.
-        lost = sharpness * (mean - own).sum()
+        lost = sharpness * float(share @ (mean - own))
         slope = lost + (at - usual) / width**2
-        curvature = sharpness**2 * variance.sum() + lost + 1 / width**2
+        curvature = sharpness**2 * float(share @ variance) + lost + 1 / width**2
         step = -slope / curvature if curvature > 0 else -np.sign(slope) * width
         step = float(np.clip(step, -width, width))
         if abs(step) < ENOUGH:

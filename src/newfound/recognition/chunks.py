@@ -4,7 +4,7 @@ All of it is pure: done again on another worker, because one was lost, it comes 
 """
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -73,14 +73,6 @@ class Choice(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True)
-class Group:
-    """Which images of several chunks are to be learned together."""
-
-    choices: list[Choice]
-    before: Mapping[Any, int]  # how many examples of each class come before them
-
-
 def remembered(digests: bytes) -> frozenset[bytes]:
     """Return the digests that stand one after the other.
 
@@ -142,7 +134,9 @@ def records_of(seen: list[Seen]) -> list[Record]:
     return [Record(each.digest, each.vector is not None, each.problem) for each in seen]
 
 
-def add_up(blank: Recogniser, recipe: Recipe, group: Group, *seen: list[Seen]) -> Recogniser:
+def add_up(
+    blank: Recogniser, recipe: Recipe, choices: list[Choice], *seen: list[Seen]
+) -> Recogniser:
     """Learn the images that were chosen among those of several chunks, and no others.
 
     Parameters
@@ -150,7 +144,8 @@ def add_up(blank: Recogniser, recipe: Recipe, group: Group, *seen: list[Seen]) -
     blank : Recogniser
         With the parameters of the one that all is for.
     recipe : Recipe
-    group : Group
+    choices : list of Choice
+        Which images of several chunks are to be learned together.
     *seen : list of Seen
         Of each chunk.
 
@@ -166,15 +161,15 @@ def add_up(blank: Recogniser, recipe: Recipe, group: Group, *seen: list[Seen]) -
     """
     with _naming_worker():
         vectors = []
-        for chunk, place, _, digest, name in group.choices:
+        for chunk, place, _, digest, name in choices:
             found = seen[chunk][place]
             if found.vector is None or found.digest != digest:
                 raise ClusterError(f"{name} changed while it was being taught: run it again")
             vectors.append(found.vector)
-        labels = [choice.label for choice in group.choices]
-        digests = [choice.digest for choice in group.choices]
+        labels = [choice.label for choice in choices]
+        digests = [choice.digest for choice in choices]
         identity = _extractor(recipe).identity
-        return blank.apart(np.stack(vectors), labels, digests, identity, group.before)
+        return blank.apart(np.stack(vectors), labels, digests, identity)
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ worker was faster, or was lost, decides nothing.
 import asyncio
 import pickle
 import secrets
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
@@ -18,7 +18,6 @@ from newfound.common.errors import ClusterError
 from newfound.recognition.chunks import (
     Choice,
     Chunk,
-    Group,
     Recipe,
     Record,
     add_up,
@@ -108,7 +107,6 @@ class Course:
     """
 
     # chosen: images that workers are adding up, by label and digest.
-    # turns: how many examples there are of each class once those are learned.
     # summing: what will be learned next, in order.
     # names: of the images of each task that may fail, by its key.
     # old: labels under which something was taught before, which workers may leave out.
@@ -118,7 +116,6 @@ class Course:
     def __init__(self, lesson: "Lesson", client: Any, recipe: Recipe) -> None:
         self.lesson, self.client = lesson, client
         self.chosen = set[tuple[Any, bytes]]()
-        self.turns = Counter[Any](lesson.recogniser.counts)
         self.summing = deque[Summing]()
         self.names: dict[Any, list[str]] = {}
         known = {} if lesson.again else lesson.recogniser.taught.digests
@@ -188,11 +185,8 @@ class Course:
                     choices.append(Choice(*where))
                 yield
         if choices:
-            labels = [choice.label for choice in choices]
-            order = Group(choices, {label: self.turns[label] for label in set(labels)})
-            self.turns.update(labels)
             names = [choice.name for choice in choices]
-            future = self._submit(add_up, self.blank, self.recipe, order, *group.seen, first=True)
+            future = self._submit(add_up, self.blank, self.recipe, choices, *group.seen, first=True)
             self.summing.append(Summing(future, names, group))
         else:
             self._drop(group)

@@ -3,7 +3,7 @@
 import copy
 import os
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -879,12 +879,11 @@ class Recogniser:
         labels: Sequence[Any],
         digests: Sequence[bytes],
         extractor: Identity | None,
-        before: Mapping[Any, int],
     ) -> "Recogniser":
         """Return one with the same parameters that was taught these vectors alone.
 
-        Merged into one that was taught all that comes before them, it makes that the same as if it
-        had been taught the vectors itself, on whatever machine this is done.
+        Merged into another, it makes that the same as if it had been taught the vectors itself, on
+        whatever machine this is done.
 
         Parameters
         ----------
@@ -895,8 +894,6 @@ class Recogniser:
             What the images are known by, 16 bytes each.
         extractor : Identity or None
             What made the vectors, where that is known.
-        before : mapping
-            How many examples of each class come before these.
 
         Returns
         -------
@@ -911,13 +908,13 @@ class Recogniser:
         --------
         >>> one = Recogniser(extractor=None)
         >>> one.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
-        >>> other = one.blank().apart([[2.0]], ["mug"], [b"0" * 16], None, one.counts)
+        >>> other = one.blank().apart([[2.0]], ["mug"], [b"0" * 16], None)
         >>> one.merge(other), one.counts
         (0, {'cup': 1, 'mug': 2})
         """
         X, y = self._checked(vectors, labels)
         other = self.blank()
-        other._learner = self._learner.apart(X, y, before)  # noqa: SLF001 - of this class
+        other._learner = self._learner.apart(X, y)  # noqa: SLF001 - of this class
         other.identity = extractor
         for label, digest in zip(y.tolist(), checked_digests(X, digests), strict=True):
             other.taught.add(label, digest)

@@ -86,13 +86,18 @@ def calibrate(panel: Panel, basis: Basis, recoding: Floats) -> Stages[Calibratio
     found: dict[str, Any] = {}
 
     def sharpen() -> None:
-        scores = left_out_scores(basis, group, Scene(group.masses, np.arange(C)), of_class)
+        as_it_is = Scene(group.masses, np.arange(C))
+        scores = left_out_scores(basis, group, as_it_is, of_class, panel.shares)
         factors = recoding_factors(panel.snapshot.masses, recoding)[panel.classes]
         finite = np.isfinite(scores).all(axis=1)
-        found["sharpness"] = sharpness_of(scores[finite] * factors, of_class[finite])
+        found["sharpness"] = sharpness_of(
+            scores[finite] * factors, of_class[finite], panel.weights[finite]
+        )
 
     def tell_the_unknown() -> None:
-        found["usual"], found["bound"] = _told_apart(basis, group, of_class, labels)
+        found["usual"], found["bound"] = _told_apart(
+            basis, group, of_class, labels, shares=panel.shares
+        )
 
     C, V = len(group.masses), len(of_class)
     yield [Task(4000.0 * C * V, sharpen), Task(4000.0 * C * V, tell_the_unknown)]
@@ -107,12 +112,12 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
     """
     sums, taught = solver.sums, np.flatnonzero(solver.sums.counts)
     taught = taught[np.argsort(sums.labels[taught], kind="stable")]
-    counts, masses, labels = sums.counts[taught], solver.masses[taught], sums.labels[taught]
-    chosen = np.sort(np.random.default_rng(sums.total).permutation(len(taught))[:MOST_CLASSES])
+    counts, masses, labels = sums.sizes[taught], solver.masses[taught], sums.labels[taught]
+    chosen = np.sort(np.random.default_rng(sums.size).permutation(len(taught))[:MOST_CLASSES])
     places = np.flatnonzero(counts[chosen] > 1)
     if len(places) < 2:
         return Calibration()
-    means = on_host(sums.cross)[:, taught] / counts
+    means = on_host(sums.cross)[:, taught] / sums.masses[taught]
     means = means - (means @ masses / masses.sum() * solver.fit_intercept)[:, None]
     images = on_host(solver.weights)[:, taught] / masses  # A^-1 times the means
     squares = np.einsum("ij,ij->j", means, images)
@@ -130,13 +135,18 @@ def calibrated_by_sums(solver: Solver) -> Calibration:
     )
     group = Group(masses[chosen], counts[chosen], float(others), solver.fit_intercept)
     basis = Basis(products, products[places], squares[chosen][places])
-    numbers = counts[chosen][places].astype(np.float64)
+    numbers = counts[chosen][places]
     usual, bound = _told_apart(basis, group, places, labels[chosen], numbers)
     return Calibration(usual=usual, bound=bound).rounded()
 
 
 def _told_apart(
-    basis: Basis, group: Group, of_class: Index, labels: Labels, numbers: Floats | None = None
+    basis: Basis,
+    group: Group,
+    of_class: Index,
+    labels: Labels,
+    numbers: Floats | None = None,
+    shares: Floats | None = None,
 ) -> tuple[Usual | None, Bound | None]:
     """Return what is usual of rows that are known, and the bound between these and the unknown.
 
@@ -151,15 +161,18 @@ def _told_apart(
     labels : ndarray of shape (C,)
     numbers : ndarray of shape (V,), optional
         How many rows each of them is the average of; by default they are rows.
+    shares : ndarray of shape (V,), optional
+        Of the mass of its class, what each row has; by default, one example's.
     """
     V, rows = len(of_class), len(of_class) if numbers is None else 1
     own = np.zeros((V, len(labels)), dtype=bool)
     own[np.arange(V), of_class] = True
-    known = discounted(*left_out_cosines(basis, group, of_class))
+    known = discounted(*left_out_cosines(basis, group, of_class, shares=shares))
     usual = usual_of(known[own], of_class, labels, numbers)
     if usual is None:
         return None, None
-    unknown = discounted(*left_out_cosines(basis, group, of_class, with_class=True))
+    without = left_out_cosines(basis, group, of_class, with_class=True, shares=shares)
+    unknown = discounted(*without)
     others = np.where(own, -np.inf, usual.likeness(unknown, labels))
     like = usual.likeness(known, labels).max(axis=1)
     bound = bound_between(like, others.max(axis=1), rows, len(np.unique(of_class)))

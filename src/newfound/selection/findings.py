@@ -79,6 +79,15 @@ def candidates(settings: SelectionSettings, usual: float) -> Floats:
     """Return the penalties to choose from, rising."""
     if settings.penalties != "auto":
         return np.array(settings.penalties)
+    return half_decades(usual)
+
+
+def half_decades(usual: float) -> Floats:
+    """Return penalties half decades apart around the usual one, rising; mostly below it.
+
+    >>> half_decades(1.0)[[0, 24, -1]]
+    array([1.e-12, 1.e+00, 1.e+03])
+    """
     penalties = usual * 10.0 ** (np.arange(-BELOW, ABOVE + 1) / 2)
     rising: Floats = np.unique(np.clip(penalties, SMALLEST_NUMBER, LARGEST_NUMBER))
     return rising
@@ -155,7 +164,7 @@ def work_out(panel: Panel, start: Findings) -> Stages[Findings]:
 
 def calibrated(found: Findings, panel: Panel, basis: Basis) -> Stages[Findings]:
     """Return findings with what the witnesses say of how sure a model may be."""
-    recoding = found.recoding(panel.snapshot.counts.astype(np.float64))
+    recoding = found.recoding(panel.snapshot.sizes)
     return found._replace(calibration=(yield from calibrate(panel, basis, recoding)))
 
 

@@ -22,6 +22,8 @@ MOST_CLASSES, VOTERS, FEWEST_OF_A_CLASS = 100, 500, 5
 KNOWN_SHARE = 0.25
 # Counts that are pretended.
 LADDER: Floats = np.power(4.0, np.arange(6))
+# Of the mass of a class, what one of its witnesses can have at most beside the others.
+ALMOST_ALL = 1 - 1e-12
 # Scenes for each pretended count: in each, other classes play the rare ones.
 SCENES = 4
 # Columns that are solved for, and rows that are multiplied, at a time.
@@ -32,8 +34,8 @@ NEW_ENTRY = 1000.0
 Mask = NDArray[np.bool_]
 
 
-def are_known(counts: Counts, min_class_count: int) -> Mask:
-    """Tell which classes are known well, by their counts: shape (T,).
+def are_known(counts: Counts | Floats, min_class_count: int) -> Mask:
+    """Tell which classes are known well, by as how many examples they count: shape (T,).
 
     They have at least so many examples, and a quarter of what such classes usually have.
 
@@ -56,18 +58,18 @@ class Roster(NamedTuple):
 
 
 def roster(
-    counts: Counts,
+    counts: Floats,
     labels: Labels,
     witnesses: Witnesses,
     min_class_count: int,
     rng: np.random.Generator,
 ) -> Roster:
-    """Return which of all classes, with these counts and labels, are looked at."""
+    """Return which of all classes, that count as so many examples, are looked at."""
     taught = np.flatnonzero(counts)
     taught = taught[np.argsort(labels[taught], kind="stable")]
     classes: Index = taught[np.sort(rng.permutation(len(taught))[:MOST_CLASSES])]
     samples, nothing = witnesses.samples, Sample()
-    held = [len(samples.get(label, nothing).rows) for label in labels[classes].tolist()]
+    held = [len(samples.get(label, nothing).held) for label in labels[classes].tolist()]
     sizes = np.array(held, dtype=np.int64)
     votes = (counts[classes] > 1) & (sizes > 1)
     return Roster(classes, votes, votes & are_known(counts, min_class_count)[classes], sizes)
@@ -91,17 +93,19 @@ class Panel:
     # classes, votes, known: as in Roster.
     # of_class, ranks: of each voter, the place of its class among `classes`, and its own among the
     #     witnesses of that class; shape (V,).
+    # weights, shares: of each voter, what its vote counts, and its share of the mass of its class;
+    #     shape (V,).
     # ladder: the pretended counts, shape (M,).
     # scenes: which of the classes are rare; none, where nothing is pretended.
     # few[m, c]: which vector is the mean of the first m witnesses of class c.
 
     def __init__(self, snapshot: Snapshot, min_class_count: int, what_if: bool) -> None:
         self.snapshot = snapshot
-        rng = np.random.default_rng((snapshot.witnesses.seed, snapshot.total))
+        rng = np.random.default_rng((snapshot.witnesses.seed, snapshot.size))
         self.classes, self.votes, self.known, sizes = roster(
-            snapshot.counts, snapshot.labels, snapshot.witnesses, min_class_count, rng
+            snapshot.sizes, snapshot.labels, snapshot.witnesses, min_class_count, rng
         )
-        counts = snapshot.counts[self.classes]
+        counts = snapshot.sizes[self.classes]
         self._call_witnesses(sizes)
         self.ladder, self.scenes = LADDER, list[Index]()
         if what_if and np.count_nonzero(self.known) > 1:
@@ -114,8 +118,14 @@ class Panel:
         own = [np.arange(sizes[place])[-self._limit :] for place in places]
         self.of_class: Index = np.repeat(places, [len(each) for each in own])
         self.ranks: Index = np.concatenate(own) if own else np.zeros(0, dtype=np.intp)
+        samples = [self.snapshot.sample_of(place) for place in self.classes[places].tolist()]
+        cap, last = self.snapshot.cap, slice(-self._limit, None)
+        self.weights = _joined([each.votes(cap)[last] for each in samples])
+        of_rows = _joined([each.weights[last] for each in samples])
+        shares = of_rows / self.snapshot.plain[self.classes[self.of_class]]
+        self.shares = np.minimum(shares, ALMOST_ALL)
 
-    def _set_the_stage(self, rng: np.random.Generator, counts: Counts) -> None:
+    def _set_the_stage(self, rng: np.random.Generator, counts: Floats) -> None:
         known = np.flatnonzero(self.known)
         self.ladder = LADDER[np.median(counts[known]) >= LADDER]
         # As large a part of the known classes as is rare among all, but never most of them; and not
@@ -131,7 +141,7 @@ class Panel:
         self._others = np.ones(len(snapshot.masses), dtype=bool)
         self._others[classes] = False
         rest = float(snapshot.masses[self._others].sum())
-        masses, counts = snapshot.masses[classes], snapshot.counts[classes]
+        masses, counts = snapshot.masses[classes], snapshot.sizes[classes]
         self.group = Group(masses, counts, rest, snapshot.fit_intercept)
         self.few: dict[tuple[float, int], int] = {}
         for rung in self.ladder if self.scenes else ():
@@ -153,6 +163,7 @@ class Panel:
         mean_of_rest = snapshot.masses[others] @ snapshot.means[others] / (self.group.rest or 1.0)
         vectors = [*snapshot.means[self.classes], mean_of_rest]
         for rung, place in self.few:
+            # They were drawn by their weights, so that each counts the same.
             rows = snapshot.rows_of(self.classes[place], slice(int(rung)))
             vectors.append(rows.mean(axis=0))
         return np.array(vectors)
@@ -277,19 +288,26 @@ class Panel:
             group,
             Scene(masses, columns),
             of_class,
+            self.shares[may],
         )
-        # Without the voter its class has an example less, and so is recoded a little more.
-        n = group.counts[of_class]
+        # Without the voter its class has a smaller mass, and so is recoded a little more.
         as_often = masses[of_class] == group.masses[of_class]
-        rarer = np.where(as_often, n / (n - 1), 1.0) ** recodings[:, None]
+        rarer = np.where(as_often, 1 / (1 - self.shares[may]), 1.0) ** recodings[:, None]
         place = np.cumsum(competing) - 1  # among those that compete
         factors = recoding_factors(masses, 1.0) ** recodings[:, None]
-        found = accuracies(scores.T[competing], place[of_class], factors[:, competing], rarer)
+        truth, weights = place[of_class], self.weights[may]
+        found = accuracies(scores.T[competing], truth, factors[:, competing], rarer, weights)
         of_rare = found[:, place[rare]] if len(rare) else found[:, place[voting]]
         return [found[:, place[voting]].mean(axis=1), of_rare.mean(axis=1)]
 
 
-def accuracies(scores: Floats, truth: Index, factors: Floats, own_factors: Floats) -> Floats:
+def _joined(parts: list[list[float]]) -> Floats:
+    return np.array([each for part in parts for each in part], dtype=np.float64)
+
+
+def accuracies(
+    scores: Floats, truth: Index, factors: Floats, own_factors: Floats, weights: Floats
+) -> Floats:
     """Return the accuracy of each class under each of several recodings.
 
     Parameters
@@ -302,6 +320,8 @@ def accuracies(scores: Floats, truth: Index, factors: Floats, own_factors: Float
         Factors on the scores.
     own_factors : ndarray of shape (A, V)
         Factors on the score of the true class of each column, beside those.
+    weights : ndarray of shape (V,)
+        What each column counts.
 
     Returns
     -------
@@ -312,7 +332,7 @@ def accuracies(scores: Floats, truth: Index, factors: Floats, own_factors: Float
     --------
     >>> scores = np.array([[0.7, 0.6], [0.3, 0.4]])
     >>> factors = np.array([[1.0, 1.0], [1.0, 2.0]])
-    >>> accuracies(scores, np.array([0, 1]), factors, np.ones((2, 2)))
+    >>> accuracies(scores, np.array([0, 1]), factors, np.ones((2, 2)), np.ones(2))
     array([[1., 0.],
            [1., 1.]])
     """
@@ -323,5 +343,8 @@ def accuracies(scores: Floats, truth: Index, factors: Floats, own_factors: Float
     for factor, of_own in zip(factors, own_factors, strict=True):
         best = (others * factor[:, None]).max(axis=0)
         hits.append(own * factor[truth] * of_own >= best)
-    there = np.maximum(np.bincount(truth, minlength=len(scores)), 1)
-    return np.array([np.bincount(truth, hit, minlength=len(scores)) / there for hit in hits])
+    there = np.bincount(truth, weights, minlength=len(scores))
+    there[there == 0] = 1.0
+    return np.array(
+        [np.bincount(truth, weights * hit, minlength=len(scores)) / there for hit in hits]
+    )

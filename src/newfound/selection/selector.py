@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Index, Labels, Rows
+from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.device import on_host
 from newfound.common.pieces import Pieces, Stages
 from newfound.selection.findings import Findings, without_votes, work_out
@@ -225,15 +225,16 @@ class Selector:
         if sums.device is not None:  # witnesses vote on the host
             sums = moved(sums, None)
         solver = solver_for(sums, settings)
-        weight = float(solver.masses.sum()) / sums.total
+        weight = float(solver.masses.sum() / sums.sizes.sum())  # of an example
         spread = weight * spread_of(sums, settings.fit_intercept)
         start = without_votes(settings, sums.total, spread)
-        known_from, seed = settings.min_class_count, (witnesses.seed, sums.total)
+        known_from, seed = settings.min_class_count, (witnesses.seed, sums.size)
         rng = np.random.default_rng(seed)
-        voting = roster(sums.counts, sums.labels, witnesses, known_from, rng)
+        voting = roster(sums.sizes, sums.labels, witnesses, known_from, rng)
         if voting.votes.sum() < 2:
             return start
-        stages, width = votes_in_stages(snapshot_in_stages(solver, witnesses), start), sums.width
+        snapshots, width = snapshot_in_stages(solver, witnesses, settings.witnesses), sums.width
+        stages = votes_in_stages(snapshots, start)
         more = pieces_of_renewal(width, sums.total, sums.n_classes)
         return Work(start, stages, max(SMALLEST_PIECE, float(PIECE * width**2)), more)
 
@@ -245,6 +246,7 @@ class Selector:
         labels: Labels,
         settings: SelectionSettings,
         put_off: bool,
+        sample_weight: Floats | None = None,
     ) -> Plan:
         """Prepare to learn rows `X` (m, d) of classes `index` (m,), `labels` being all classes.
 
@@ -260,8 +262,10 @@ class Selector:
         for early in (point - sums.total for point in reversed(points)):
             if early < len(y):
                 then = copy.deepcopy(sums)
-                then.add(X[:early, :], index[:early], labels)
-                votes = self.call(then, witnesses.after(there[:early], y[:early], cap), settings)
+                weights = None if sample_weight is None else sample_weight[:early]
+                then.add(X[:early, :], index[:early], labels, weights)
+                voting = witnesses.after(there[:early], y[:early], cap, weights)
+                votes = self.call(then, voting, settings)
                 called.insert(0, votes)
                 if isinstance(votes, Work):
                     votes.advance(end - early)
@@ -270,7 +274,8 @@ class Selector:
                     break
             end = early
         is_due = points[-1:] == [sums.total + len(y)]
-        return Plan(witnesses.after(there, y, cap), len(y), end, tuple(called), is_due)
+        after = witnesses.after(there, y, cap, sample_weight)
+        return Plan(after, len(y), end, tuple(called), is_due)
 
     def follow(self, plan: Plan, sums: Sums, settings: SelectionSettings) -> None:
         """Go on with votes, once the rows of a plan are in the sums."""
@@ -284,11 +289,14 @@ class Selector:
         except MemoryError:  # the rows are learned; votes can wait until there are twice as many
             self.work = None
 
-    def note_forgotten(self, X: Rows, sums: Sums, fit_intercept: bool) -> None:
+    def note_forgotten(
+        self, X: Rows, sums: Sums, fit_intercept: bool, sample_weight: Floats | None = None
+    ) -> None:
         """Have votes called for anew, now that rows `X` (m, d) are no longer in the sums."""
-        mean = on_host(sums.cross).sum(axis=1) / sums.total * fit_intercept
-        gone = float(np.square(X - mean, dtype=np.float64).sum())
-        left = spread_of(sums, fit_intercept) * sums.total
+        mean = on_host(sums.cross).sum(axis=1) / sums.mass * fit_intercept
+        squares = np.square(X - mean, dtype=np.float64).sum(axis=1)
+        gone = float(squares.sum() if sample_weight is None else sample_weight @ squares)
+        left = spread_of(sums, fit_intercept) * sums.mass
         share = gone / left if left else np.inf
         self.forgotten += share
         has_voted = self.findings is not None and self.findings.voters > 0
@@ -363,8 +371,8 @@ def spread_of(sums: Sums, fit_intercept: bool) -> float:
     >>> spread_of(sums, fit_intercept=True), spread_of(sums, fit_intercept=False)
     (1.0, 5.0)
     """
-    squares = sums.trace / sums.total
-    mean = on_host(sums.cross).sum(axis=1) / sums.total * fit_intercept
+    squares = sums.trace / sums.mass
+    mean = on_host(sums.cross).sum(axis=1) / sums.mass * fit_intercept
     spread = float(squares - mean @ mean)
     # Digits behind the twelfth tell how rows were added up, and where in memory.
     return float(f"{spread if spread > ALL_ALIKE * squares else squares:.12g}")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Floats, Index, Labels
+from newfound.common.arrays import Floats, Index, Labels
 from newfound.common.pieces import Stages, Task
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.base import Solver
@@ -39,27 +39,33 @@ class Snapshot(NamedTuple):
     matrix: Floats  # sum of w_i x_i x_i', in the lower triangle of an (r, r) matrix
     means: Floats  # of each class, shape (T, r)
     masses: Floats  # shape (T,)
-    counts: Counts  # shape (T,)
+    plain: Floats  # masses without class weights, shape (T,)
+    sizes: Floats  # as how many examples each class counts, shape (T,)
     labels: Labels  # shape (T,)
     fit_intercept: bool
     witnesses: Witnesses
+    cap: int  # how many witnesses of a class are kept
     mean: Floats  # of the rows, shape (d,); zeros without an intercept
     space: "Space | None"  # what coordinates are of; None: the features themselves
 
     @property
-    def total(self) -> int:
-        """Examples taught."""
-        return int(self.counts.sum())
+    def size(self) -> int:
+        """As how many examples all classes count together."""
+        return int(self.sizes.sum())
 
     def rows_of(self, place: int, which: slice = slice(None)) -> Floats:
         """Return the witnesses of a class, or some of them, shape (k, r)."""
-        held = self.witnesses.samples.get(self.labels[place].item(), Sample()).rows
+        held = self.sample_of(place).rows
         if self.space is not None:
             start = self.space.starts[place]
             return self.space.rows[start : start + len(held)][which]
         rows = np.array(held[which], dtype=np.float64).reshape(-1, len(self.mean))
         centred: Floats = rows - self.mean
         return centred
+
+    def sample_of(self, place: int) -> Sample:
+        """Return the witnesses of a class."""
+        return self.witnesses.samples.get(self.labels[place].item(), Sample())
 
     def factor_in_stages(self, penalty: float, room: Floats) -> Stages[Floats]:
         """Return the lower Cholesky factor of the matrix plus penalty; overwrites `room` (r, r)."""
@@ -77,28 +83,29 @@ class Snapshot(NamedTuple):
         return room
 
 
-def snapshot_in_stages(solver: Solver, witnesses: Witnesses) -> Stages[Snapshot]:
+def snapshot_in_stages(solver: Solver, witnesses: Witnesses, cap: int) -> Stages[Snapshot]:
     """Return what there is to vote on, for the weights of this solver.
 
-    All that may change is taken note of now; what follows from it is worked out in stages.
+    Of witnesses of a class, at most `cap` were kept. All that may change is taken note of now; what
+    follows from it is worked out in stages.
     """
     sums, masses, fit_intercept = solver.sums, solver.masses, solver.fit_intercept
-    counts = np.maximum(sums.counts, 1)
-    mean = sums.cross @ (masses / counts) / masses.sum() * fit_intercept
-    means = (sums.cross / counts).T - mean
-    rest = (masses, sums.counts, sums.labels, fit_intercept, witnesses, mean)
-    held = sum(len(witnesses.samples[label].rows) for label in witnesses.samples)
+    plain = np.where(sums.counts > 0, sums.masses, 1.0)
+    mean = sums.cross @ (masses / plain) / masses.sum() * fit_intercept
+    means = (sums.cross / plain).T - mean
+    rest = (masses, plain, sums.sizes, sums.labels, fit_intercept, witnesses, cap, mean)
+    held = sum(len(sample.held) for sample in witnesses.samples.values())
     if 2 * sums.total > sums.width or held < sums.total:
         return _whole(solver.equations().gram, means, rest)
-    return _reduced(np.sqrt(masses / counts), means, rest)
+    return _reduced(masses / plain, means, rest)
 
 
 # Of a snapshot, all but the first two fields and the last.
-_Rest = tuple[Floats, Counts, Labels, bool, Witnesses, Floats]
+_Rest = tuple[Floats, Floats, Floats, Labels, bool, Witnesses, int, Floats]
 
 
 def _whole(gram: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
-    masses, mean = rest[0], rest[5]
+    masses, mean = rest[0], rest[-1]
 
     def centre() -> None:
         regularised(gram, mean, masses.sum(), 0.0)
@@ -107,8 +114,8 @@ def _whole(gram: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
     return Snapshot(gram, means, *rest, None)
 
 
-def _reduced(roots: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
-    _, _, labels, _, witnesses, mean = rest
+def _reduced(class_weights: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
+    *_, labels, _, witnesses, _, mean = rest
     rows, index = witnesses.stacked(labels, len(mean))
     rows = rows - mean
     basis = yield from _basis_of(rows)
@@ -122,7 +129,8 @@ def _reduced(roots: Floats, means: Floats, rest: _Rest) -> Stages[Snapshot]:
     ]
 
     def add_up() -> None:
-        matrix[:] = second_moment(roots[index, None] * inside)
+        roots = np.sqrt(class_weights[index] * witnesses.weights(labels))
+        matrix[:] = second_moment(roots[:, None] * inside)
 
     yield [Task(float(n * r * r), add_up)]
     space = Space(inside, np.searchsorted(index, np.arange(len(labels))))

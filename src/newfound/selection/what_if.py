@@ -48,7 +48,7 @@ class Group(NamedTuple):
     """The C classes that are looked at, as they are."""
 
     masses: Floats  # shape (C,)
-    counts: Counts  # shape (C,), all at least 2
+    counts: Counts | Floats  # as how many examples each counts, shape (C,), all above 1
     rest: float  # the mass of all other classes
     fit_intercept: bool
 
@@ -67,7 +67,9 @@ class LeftOut(NamedTuple):
     leverage: Floats  # shape (V,)
 
 
-def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -> Floats:
+def left_out_scores(
+    basis: Basis, group: Group, scene: Scene, of_class: Index, shares: Floats | None = None
+) -> Floats:
     """Return what each row is scored by a model taught so, without that very row.
 
     Parameters
@@ -79,6 +81,8 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     of_class : ndarray of shape (V,)
         The class of each row, among those looked at. Where the mean of its class is that of a few
         rows, it must not be one of them.
+    shares : ndarray of shape (V,), optional
+        Of the mass of its class, what each row has; by default, one example's.
 
     Returns
     -------
@@ -97,11 +101,15 @@ def left_out_scores(basis: Basis, group: Group, scene: Scene, of_class: Index) -
     True
     """
     model = _pretended(basis, group, scene, of_class)
-    return _scores(model, _taken_out(model, group, scene, of_class), of_class)
+    return _scores(model, _taken_out(model, group, scene, of_class, shares), of_class)
 
 
 def left_out_cosines(
-    basis: Basis, group: Group, of_class: Index, with_class: bool = False
+    basis: Basis,
+    group: Group,
+    of_class: Index,
+    with_class: bool = False,
+    shares: Floats | None = None,
 ) -> LeftOut:
     """Return how like each class each row is to a model without that very row.
 
@@ -116,6 +124,8 @@ def left_out_cosines(
     of_class : ndarray of shape (V,)
         The class of each row.
     with_class : bool, default=False
+    shares : ndarray of shape (V,), optional
+        Of the mass of its class, what each row has; by default, one example's.
 
     Returns
     -------
@@ -133,7 +143,7 @@ def left_out_cosines(
     """
     scene = Scene(group.masses, np.arange(len(group.masses)))
     model = _pretended(basis, group, scene, of_class)
-    out = _taken_out(model, group, scene, of_class, with_class)
+    out = _taken_out(model, group, scene, of_class, shares, with_class)
     k, i = of_class, np.arange(len(of_class))
     of_x, of_mean = model.scores, model.of_means[k]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -221,11 +231,17 @@ class _TakenOut(NamedTuple):
 
 
 def _taken_out(
-    model: _Pretended, group: Group, scene: Scene, of_class: Index, with_class: bool = False
+    model: _Pretended,
+    group: Group,
+    scene: Scene,
+    of_class: Index,
+    shares: Floats | None,
+    with_class: bool = False,
 ) -> _TakenOut:
-    k, n = of_class, group.counts[of_class].astype(np.float64)
+    # n rows such as x would weigh what the class does.
+    k, n = of_class, group.counts[of_class].astype(np.float64) if shares is None else 1 / shares
     xx, xm, mm = model.xx, model.xm, model.mm
-    scatter = model.left * (group.masses / group.counts)[k] * n / (n - 1)
+    scatter = model.left * group.masses[k] / (n - 1)
     is_own = scene.columns[k] == k  # else the mean of its class is that of other rows
     mass = np.where(is_own, scene.masses[k], 0.0)
     is_whole = scene.masses[k] == group.masses[k]

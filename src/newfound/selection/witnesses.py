@@ -1,7 +1,9 @@
 """Witnesses: a bounded, fair sample of the rows of each class, all of which are in the sums."""
 
-from bisect import bisect
-from collections.abc import Mapping
+from collections.abc import Iterable
+from functools import lru_cache
+from math import expm1, inf, log1p
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,38 +14,112 @@ from newfound.common.arrays import Floats, Index, Labels, Rows
 # Odd constants of the mixing function of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _BITS = 2**64 - 1
+# Numbers whose keys are made at a time: they stay in a cache.
+_CHUNK = 2**17
+# Share of a weight that is what rounding leaves of it, once all of it is taken away.
+ROUNDING = 1e-9
+
+
+class Witness(NamedTuple):
+    """A copy of a row."""
+
+    key: int  # as good as drawn from all whole numbers of 64 bits
+    row: NDArray[np.floating]  # shape (d,); never written to
+    weight: float  # of the row, or the sum over all rows that came and equal it
+
+    @property
+    def rank(self) -> float:
+        """When its turn is: an exponential variable, with a rate that is its weight.
+
+        The smallest of many ranks is that of a row drawn by weight, the next that of one drawn
+        from the others, and so on.
+        """
+        return -log1p(-(self.key + 0.5) / 2.0**64) / self.weight
+
+    @property
+    def order(self) -> tuple[float, int, bytes]:
+        """What sorts witnesses: their ranks; of two that are equal, anything that tells them."""
+        return self.rank, self.key, self.name
+
+    @property
+    def name(self) -> bytes:
+        """The same for the same numbers, in whatever precision they are."""
+        return (self.row.astype(np.float64) + 0.0).tobytes()  # + 0.0 makes -0.0 equal to 0.0
 
 
 class Sample(NamedTuple):
-    """Of the rows of a class that came, those with the smallest keys."""
+    """Of the distinct rows of a class that came, those with the smallest ranks."""
 
-    keys: tuple[int, ...] = ()  # rising; each as good as drawn from all whole numbers of 64 bits
-    rows: tuple[NDArray[np.floating], ...] = ()  # shape (d,) each; never written to
-    seen: int = 0  # rows of the class that came and were not forgotten
+    held: tuple[Witness, ...] = ()  # by rising ranks
+
+    @property
+    def rows(self) -> list[NDArray[np.floating]]:
+        """Their rows, shape (d,) each; must not be written to."""
+        return [witness.row for witness in self.held]
+
+    @property
+    def weights(self) -> list[float]:
+        """Their weights."""
+        return [witness.weight for witness in self.held]
+
+    def votes(self, cap: int) -> list[float]:
+        """Return for what weight of examples each stands, if at most `cap` of them were kept.
+
+        That is its weight over how likely one of such a weight is to be kept (Cohen and Kaplan,
+        PODC 2007).
+
+        >>> row = np.zeros(1)
+        >>> sample = Sample((Witness(2**60, row, 1.0), Witness(2**61, row + 1, 1.0)))
+        >>> sample.votes(cap=3), [round(vote, 3) for vote in sample.votes(cap=2)]
+        ([1.0, 1.0], [8.0, 8.0])
+        """
+        last = self.held[-1].rank if len(self.held) >= cap else inf
+        return [weight / -expm1(-weight * last) for weight in self.weights]
 
     def joined(self, other: "Sample", cap: int) -> "Sample":
         """Return the sample of the rows of both: at most `cap`, the same in either order."""
-        pairs = [*zip(self.keys, self.rows, strict=True), *zip(other.keys, other.rows, strict=True)]
-        pairs.sort(key=lambda pair: (pair[0], pair[1].tobytes()))
-        keys, rows = zip(*pairs[:cap], strict=True) if pairs else ((), ())
-        return Sample(keys, rows, self.seen + other.seen)
+        if not other.held or not self.held:
+            return Sample((self.held or other.held)[:cap])
+        found: dict[tuple[int, bytes], Witness] = {}
+        for each in (*self.held, *other.held):
+            known = found.get((each.key, each.name))
+            weight = each.weight + (0.0 if known is None else known.weight)
+            found[each.key, each.name] = each._replace(weight=weight)
+        return _sorted(found.values(), cap)
 
-    def without(self, row: NDArray[np.floating]) -> "Sample":
+    def without(self, row: NDArray[np.floating], weight: float = 1.0) -> "Sample":
         """Return what is left once a row that equals `row` is forgotten, witness or not."""
-        left = self._replace(seen=max(0, self.seen - 1))
-        for i, held in enumerate(self.rows):
-            if np.array_equal(held, row):
-                keys, rows = self.keys, self.rows
-                return left._replace(keys=keys[:i] + keys[i + 1 :], rows=rows[:i] + rows[i + 1 :])
-        return left
+        for place, each in enumerate(self.held):
+            if np.array_equal(each.row, row):
+                left = each.weight - weight
+                kept = (each._replace(weight=left),) if left > ROUNDING * each.weight else ()
+                held = (*self.held[:place], *kept, *self.held[place + 1 :])
+                return _sorted(held, len(held))
+        return self
+
+    def after(self, coming: Witness, cap: int) -> "Sample":
+        """Return the sample once one row has come: what a stream does, so without a detour."""
+        held = self.held
+        if all(each.key != coming.key for each in held):
+            if len(held) >= cap and coming.rank >= held[cap - 1].rank:
+                return Sample(held[:cap])
+            coming = coming._replace(row=coming.row.copy())
+        return self.joined(Sample((coming,)), cap)
+
+
+def _sorted(witnesses: Iterable[Witness], cap: int) -> Sample:
+    return Sample(tuple(sorted(witnesses, key=attrgetter("order"))[:cap]))
 
 
 class Witnesses:
     """Copies of a few learned rows of each class, to ask how the model would do without them.
 
-    Every row that comes gets a key that nobody can foresee, made from its numbers and its turn.
-    The rows with the smallest keys stay. So each row of a class is equally likely to be among
-    them, and the sample of two streams is the sample of their samples.
+    Every row has a key that looks drawn, made from its numbers, and with its weight that makes its
+    rank. The rows with the smallest ranks stay. So each row of a class is as likely to be among
+    them as others of its weight, in whatever order and however cut rows come, and the sample of two
+    streams is the sample of their samples. A row that comes again has the same key, and so is no
+    second witness: its weight is added to the first, if that was kept. Were one of two equal rows
+    left out, the other would still tell what it is.
 
     Parameters
     ----------
@@ -53,8 +129,8 @@ class Witnesses:
     --------
     >>> witnesses = Witnesses(seed=0)
     >>> witnesses = witnesses.after(np.arange(9.0)[:, None], np.array(["mug"] * 9), cap=2)
-    >>> len(witnesses.samples["mug"].rows), witnesses.samples["mug"].seen
-    (2, 9)
+    >>> len(witnesses.samples["mug"].rows), witnesses.samples["mug"].weights
+    (2, [1.0, 1.0])
     """
 
     # samples[label]: of every class that has any. Neither it nor a sample is changed in place.
@@ -69,6 +145,11 @@ class Witnesses:
         index = np.repeat(np.arange(len(labels)), [len(part) for part in parts])
         rows = [row for part in parts for row in part]
         return (np.array(rows) if rows else np.zeros((0, width))), index
+
+    def weights(self, labels: Labels) -> Floats:
+        """Return the weights of all witnesses of these classes, as `stacked` has them, (V,)."""
+        parts = [self.samples.get(label, Sample()).weights for label in labels.tolist()]
+        return np.array([weight for part in parts for weight in part], dtype=np.float64)
 
     def nearest(self, X: Rows, labels: Labels) -> Floats:
         """Return the witness nearest to each row of `X` (m, d), of one of its own `labels` (m, k).
@@ -95,49 +176,30 @@ class Witnesses:
                 found[places] = held[far.argmin(axis=1)[nearer]]
         return found
 
-    def after(self, X: Rows, labels: Labels, cap: int) -> "Witnesses":
+    def after(
+        self, X: Rows, labels: Labels, cap: int, sample_weight: Floats | None = None
+    ) -> "Witnesses":
         """Return the witnesses once rows `X` (m, d) with these labels (m,) have come."""
-        samples = dict(self.samples)
+        samples, keys = dict(self.samples), self._keys(X)
         if len(labels) == 1:
-            places = {labels.tolist()[0]: np.zeros(1, dtype=np.intp)}
-        else:
-            distinct, inverse = np.unique(labels, return_inverse=True)
-            order, ends = np.argsort(inverse, kind="stable"), np.cumsum(np.bincount(inverse))
-            parts = np.split(order, ends[:-1])
-            places = dict(zip(distinct.tolist(), parts, strict=True))
-        for label, at in places.items():
-            held = samples.get(label, Sample())
-            keys = self._keys(X[at], held.seen)
-            samples[label] = _with(held, keys, X, at, cap)
+            label, weight = labels.tolist()[0], 1.0 if sample_weight is None else sample_weight[0]
+            coming = Witness(int(keys[0]), X[0], float(weight))
+            samples[label] = samples.get(label, Sample()).after(coming, cap)
+            return Witnesses(self.seed, samples)
+        weights = np.ones(len(labels)) if sample_weight is None else sample_weight
+        distinct, inverse = np.unique(labels, return_inverse=True)
+        order, ends = np.argsort(inverse, kind="stable"), np.cumsum(np.bincount(inverse))
+        for label, at in zip(distinct.tolist(), np.split(order, ends[:-1]), strict=True):
+            fresh = _sample_of(X, keys, weights, at, cap)
+            samples[label] = samples.get(label, Sample()).joined(fresh, cap)
         return Witnesses(self.seed, samples)
 
-    @classmethod
-    def apart(
-        cls, seed: int, X: Rows, labels: Labels, cap: int, before: Mapping[Any, int]
-    ) -> "Witnesses":
-        """Return the witnesses of rows that are learned apart from those before them.
-
-        Merged into the witnesses of `before[label]` rows of each class, they are what these would
-        have been after the rows: keys go by a row's turn, wherever it is learned.
-
-        >>> rows, labels = np.arange(9.0)[:, None], np.array(["mug"] * 9)
-        >>> whole = Witnesses(0).after(rows, labels, cap=2)
-        >>> late = Witnesses.apart(0, rows[5:], labels[5:], 2, {"mug": 5})
-        >>> parts = Witnesses(0).after(rows[:5], labels[:5], cap=2).merged(late, cap=2)
-        >>> parts.samples["mug"] == whole.samples["mug"]
-        True
-        """
-        turns = {label: Sample(seen=before.get(label, 0)) for label in set(labels.tolist())}
-        late = cls(seed, turns).after(X, labels, cap)
-        for label, sample in late.samples.items():
-            late.samples[label] = sample._replace(seen=sample.seen - turns[label].seen)
-        return late
-
-    def without(self, X: Rows, labels: Labels) -> "Witnesses":
+    def without(self, X: Rows, labels: Labels, sample_weight: Floats | None = None) -> "Witnesses":
         """Return what is left once rows `X` (m, d) with these labels (m,) are forgotten."""
         samples = dict(self.samples)
-        for row, label in zip(X, labels.tolist(), strict=True):
-            samples[label] = samples.get(label, Sample()).without(row)
+        weights = np.ones(len(labels)) if sample_weight is None else sample_weight
+        for row, label, weight in zip(X, labels.tolist(), weights.tolist(), strict=True):
+            samples[label] = samples.get(label, Sample()).without(row, weight)
         return Witnesses(self.seed, samples)
 
     def only(self, labels: list[Any]) -> "Witnesses":
@@ -147,7 +209,7 @@ class Witnesses:
 
     def capped(self, cap: int) -> "Witnesses":
         """Return at most `cap` of each class: a fair sample, as all of them are."""
-        if all(len(sample.rows) <= cap for sample in self.samples.values()):
+        if all(len(sample.held) <= cap for sample in self.samples.values()):
             return self
         nothing = Sample()
         samples = {label: each.joined(nothing, cap) for label, each in self.samples.items()}
@@ -174,35 +236,42 @@ class Witnesses:
             },
         )
 
-    def _keys(self, rows: Rows, turn: int) -> list[int]:
-        """Return a key for each of the rows (m, d) of a class, the first of which is its `turn`."""
-        # The same for the same numbers, in whatever precision they come.
-        bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.uint64)
-        mixed = (bits * (2 * np.arange(bits.shape[1], dtype=np.uint64) + 1)).sum(axis=1).tolist()
-        return [
-            _scattered(_scattered(bits + self.seed) + i * _STEP)
-            for i, bits in enumerate(mixed, turn + 1)
-        ]
+    def _keys(self, X: Rows) -> NDArray[np.uint64]:
+        """Return the keys of rows `X` (m, d), shape (m,): the same for the same numbers."""
+        m, d = X.shape
+        mixed, size = np.empty(m, dtype=np.uint64), max(1, _CHUNK // max(1, d))
+        for start in range(0, m, size):
+            # In whatever precision they come; and + 0.0 makes -0.0 equal to 0.0.
+            rows = X[start : start + size].astype(np.float64) + 0.0
+            bits = rows.view(np.uint64)
+            # Numbers such as 0 and 1 differ in their first bits alone, of which a product would
+            # make but first bits.
+            bits ^= bits >> np.uint64(32)
+            bits *= _multipliers(d)
+            bits.sum(axis=1, out=mixed[start : start + size])
+        return _scattered(mixed + np.uint64(self.seed + _STEP & _BITS))
 
 
-def _with(held: Sample, keys: list[int], X: Rows, at: Index, cap: int) -> Sample:
-    """Return a sample once rows X[at] with these keys have come."""
-    seen = held.seen + len(keys)
-    if len(keys) == 1:  # what a stream does with every row, so without a detour
-        if len(held.keys) >= cap and keys[0] >= held.keys[cap - 1]:
-            return Sample(held.keys[:cap], held.rows[:cap], seen)
-        place, row = bisect(held.keys, keys[0]), X[at[0]].copy()
-        kept = (*held.keys[:place], keys[0], *held.keys[place:])
-        rows = (*held.rows[:place], row, *held.rows[place:])
-        return Sample(kept[:cap], rows[:cap], seen)
-    smallest = sorted(range(len(keys)), key=keys.__getitem__)[:cap]
-    fresh = Sample(tuple(keys[i] for i in smallest), tuple(X[at[i]].copy() for i in smallest))
-    return held.joined(fresh, cap)._replace(seen=seen)
+@lru_cache(maxsize=8)
+def _multipliers(width: int) -> NDArray[np.uint64]:
+    """Return an odd number for each feature, so that each has its own part in a key."""
+    return _scattered(np.arange(1, width + 1, dtype=np.uint64) * np.uint64(_STEP)) | np.uint64(1)
 
 
-def _scattered(value: int) -> int:
-    """Return a number of 64 bits that looks drawn, the same for the same value."""
-    value &= _BITS
-    value = (value ^ (value >> 30)) * _FIRST & _BITS
-    value = (value ^ (value >> 27)) * _SECOND & _BITS
-    return value ^ (value >> 31)
+def _sample_of(X: Rows, keys: NDArray[np.uint64], weights: Floats, at: Index, cap: int) -> Sample:
+    """Return the sample of the rows X[at], with these keys (m,) and weights (m,)."""
+    distinct, first, inverse = np.unique(keys[at], return_index=True, return_inverse=True)
+    total = np.bincount(inverse, weights[at])
+    ranks = -np.log1p(-(distinct.astype(np.float64) + 0.5) / 2.0**64) / total
+    few = np.argsort(ranks, kind="stable")[: 2 * cap]  # twice as many, lest rounding play a part
+    rows = (X[at[place]].copy() for place in first[few])
+    parts = zip(distinct[few].tolist(), rows, total[few].tolist(), strict=True)
+    return _sorted((Witness(*part) for part in parts), cap)
+
+
+def _scattered(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers of 64 bits that look drawn, the same for the same values."""
+    first, second = np.uint64(_FIRST), np.uint64(_SECOND)
+    values = (values ^ (values >> np.uint64(30))) * first
+    values = (values ^ (values >> np.uint64(27))) * second
+    return values ^ (values >> np.uint64(31))

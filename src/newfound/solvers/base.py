@@ -41,13 +41,16 @@ class Solver(Protocol):
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
 
-    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
+    def learn(
+        self, X: Rows, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
-        `labels` are all classes there will be then.
+        `labels` are all classes there will be then. Each row counts as often as its weight (m,)
+        says, which is above zero.
         """
 
-    def forget(self, X: Rows, index: Index) -> None:
+    def forget(self, X: Rows, index: Index, sample_weight: Floats | None = None) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.

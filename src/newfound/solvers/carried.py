@@ -28,15 +28,15 @@ class Carried:
     Parameters
     ----------
     inverse : Inverse
-        Of X'X - n mean mean' + penalty I, for n rows X.
+        Of X'X - n mean mean' + penalty I, for rows X of mass n: so many, if each weighs one.
     weights : ndarray of shape (d, T)
         That inverse times X'Y - n mean target_mean'.
     intercept : ndarray of shape (T,)
         target_mean - W' mean, or zeros without an intercept.
     mean : ndarray of shape (d,)
         Of the rows, or zeros without an intercept.
-    total : int
-        How many rows, n.
+    mass : float
+        What the rows weigh, n.
     fit_intercept : bool
     """
 
@@ -48,14 +48,14 @@ class Carried:
         weights: Floats,
         intercept: Floats,
         mean: Floats,
-        total: int,
+        mass: float,
         fit_intercept: bool,
     ) -> None:
         self.inverse = inverse
         self._columns = np.ascontiguousarray(weights.T)
         self.intercept = intercept
         self.mean = mean
-        self.total = total
+        self.mass = float(mass)
         self.fit_intercept = fit_intercept
 
     @classmethod
@@ -65,7 +65,7 @@ class Carried:
         """Return what follows from no rows at all, in float32 if that will do."""
         identity = identity_over(penalty, np.empty((width, width), order="F"))
         inverse = inverse_in(identity, 0.0, single=single)
-        return cls(inverse, np.zeros((width, 0)), np.zeros(0), np.zeros(width), 0, fit_intercept)
+        return cls(inverse, np.zeros((width, 0)), np.zeros(0), np.zeros(width), 0.0, fit_intercept)
 
     @property
     def weights(self) -> Floats:
@@ -92,19 +92,19 @@ class Carried:
         self._columns = np.delete(self._columns, index, axis=0)
         self.intercept = np.delete(self.intercept, index)
 
-    def learn_row(self, X: Rows, label: int) -> float | None:
+    def learn_row(self, X: Rows, label: int, weight: float = 1.0) -> float | None:
         """Take in one row (1, d): what `change` does for many, without its detours.
 
         Returns the pivot; None, with nothing changed, if that is unsafe.
         """
-        before, after = self.total, self.total + 1
+        before, after = self.mass, self.mass + weight
         columns = self._columns[: len(self.intercept)]
         row = X[0].astype(np.float64, copy=False)
         error = -times(columns, row) - self.intercept
         error[label] += 1
         # Without an intercept the mean is zero and stays so.
         z = row - self.mean
-        root = (before / after) ** 0.5 if self.fit_intercept else 1.0
+        root = (weight * (before / after) if self.fit_intercept else weight) ** 0.5
         added = self.inverse.add_row(root * z)
         if added is None:
             return None
@@ -112,33 +112,42 @@ class Carried:
         step = (root / pivot) * error
         add_outer(columns, step, gain)
         if self.fit_intercept:
-            self.mean = self.mean + z / after
-            self.intercept = self.intercept + error / after - (self.mean @ gain) * step
-        self.total = after
+            self.mean = self.mean + (weight / after) * z
+            moved = (weight / after) * error
+            self.intercept = self.intercept + moved - (self.mean @ gain) * step
+        self.mass = after
         return pivot
 
-    def change(self, X: Rows, index: Index, sign: int) -> float | None:
+    def change(
+        self, X: Rows, index: Index, sign: int, sample_weight: Floats | None = None
+    ) -> float | None:
         """Add (sign 1) or take out (sign -1) rows `X` (m, d) of classes `index` (m,).
 
         With Z the rows and E the errors of their predictions, the new matrix is A + sign Z'Z, so
         W += sign V R^-1 E, where R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T. With an
         intercept, the mean moves too: then rows are seen from the old mean, and both Z and E
         lose a share of their own mean, which multiplies them by a square root of I - sign 11'/n
-        (docs/mathematics.md).
+        (docs/mathematics.md). Of weighted rows, Z and E are multiplied by the roots of the weights,
+        which stand in for the ones.
 
         Returns the most extreme pivot; None, with nothing changed, if that is unsafe.
         """
-        before, m = self.total, len(X)
-        after = before + sign * m
-        weights = self.weights
+        before, m = self.mass, len(X)
+        roots = np.ones(m) if sample_weight is None else np.sqrt(sample_weight)
+        coming = float(m if sample_weight is None else sample_weight.sum())
+        after, weights = before + sign * coming, self.weights
         errors = -(X @ weights + self.intercept)
         errors[np.arange(m), index] += 1
         Z, E, shift = np.asarray(X, dtype=np.float64), errors, np.zeros(X.shape[1])
         if self.fit_intercept:
             Z = Z - self.mean
-            shift = sign * Z.sum(axis=0) / after
-            share = 1 - np.sqrt(before / after)
-            Z, E = Z - share * Z.mean(axis=0), E - share * E.mean(axis=0)
+        if sample_weight is not None:
+            Z, E = roots[:, None] * Z, roots[:, None] * E
+        if self.fit_intercept:
+            of_rows, of_errors = roots @ Z, roots @ E
+            shift, moved = sign * of_rows / after, sign * of_errors / after
+            share = (1 - np.sqrt(before / after)) / coming
+            Z, E = Z - np.outer(share * roots, of_rows), E - np.outer(share * roots, of_errors)
         changed = self.inverse.change(Z, sign)
         if changed is None:
             return None
@@ -147,10 +156,8 @@ class Carried:
         weights += gain @ step
         if self.fit_intercept:
             self.mean = self.mean + shift
-            self.intercept = (
-                self.intercept + sign * errors.sum(axis=0) / after - (self.mean @ gain) @ step
-            )
-        self.total = after
+            self.intercept = self.intercept + moved - (self.mean @ gain) @ step
+        self.mass = after
         return float(max(1.0, factor.diagonal().max() ** 2, factor.diagonal().min() ** -2))
 
 
@@ -186,8 +193,8 @@ def carried_in_stages(
     Carried or None
         None if rounding has made the matrix indefinite.
     """
-    total = int(equations.masses.sum())
-    squares = equations.gram.diagonal() / max(1, total)
+    mass = float(equations.masses.sum())
+    squares = equations.gram.diagonal() / (mass or 1.0)
     matrix, weights, mean, targets = centred(equations, penalty, fit_intercept)
     if not (yield from factorise_in_stages(matrix)):
         return None
@@ -196,7 +203,7 @@ def carried_in_stages(
     yield from invert_in_stages(matrix, found)
     inverse = inverse_in(found, squares, single=single)
     intercept = targets - mean @ weights
-    return Carried(inverse, weights, intercept, mean, total, fit_intercept)
+    return Carried(inverse, weights, intercept, mean, mass, fit_intercept)
 
 
 def carried_from_rows_in_stages(

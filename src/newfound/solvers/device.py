@@ -25,6 +25,7 @@ from newfound.sums.device import (
     both_triangles,
     chunks,
     square_of,
+    weighted,
 )
 from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK
 from newfound.sums.sums import Sums
@@ -76,7 +77,7 @@ class DeviceSolver:
     def masses(self) -> Floats:
         """What each class weighs in the sums, shape (T,), on the host."""
         if not self.class_weight:
-            return self.sums.counts.astype(np.float64)
+            return self.sums.masses
         return self._weighing.masses
 
     @property
@@ -126,10 +127,12 @@ class DeviceSolver:
         options = (self.penalty, self.fit_intercept, self.class_weight)
         return RebalancedSolver(there, *options).equations()
 
-    def learn(self, X: Array, index: Index, labels: Labels) -> None:
+    def learn(
+        self, X: Array, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
-        `labels` are all classes there will be then.
+        `labels` are all classes there will be then. Each row counts as often as its weight says.
         """
         if self.class_weight:
             self.discard()
@@ -144,32 +147,36 @@ class DeviceSolver:
         carried, rows = self._carried, self.device.double(X)
         carried.add_classes(len(labels))
         if len(index) == 1:
-            counts = self.sums.counts if self.fit_intercept else None
-            pivot = carried.learn_row(rows[0, :], int(index[0]), counts)
+            masses = self.sums.masses if self.fit_intercept else None
+            weight = 1.0 if sample_weight is None else float(sample_weight[0])
+            pivot = carried.learn_row(rows[0, :], int(index[0]), masses, weight)
         else:
             targets = self._own_targets(index, len(labels))
-            pivot = carried.change(rows, targets, 1, self._weight())
+            pivot = carried.change(rows, targets, 1, self._mass(), sample_weight)
         if pivot is None:
             self.discard()
             return
         self._watch.note(pivot)
 
-    def forget(self, X: Array, index: Index) -> None:
+    def forget(self, X: Array, index: Index, sample_weight: Floats | None = None) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
         rows, remaining = self.device.double(X), self.sums.total - X.shape[0]
         carried = None if self.class_weight or self._rebuild_is_cheaper(X) else self._carried
-        if remaining and carried is not None and not self._leaves_little(rows):
+        roots = weighted(rows, sample_weight, self.device)
+        if remaining and carried is not None and not self._leaves_little(roots):
             self._mend_drift(rows.shape[0])
             targets = self._own_targets(index, self.sums.n_classes)
-            pivot = self._current().change(rows, targets, -1, self._weight())
+            pivot = self._current().change(rows, targets, -1, self._mass(), sample_weight)
             if pivot is not None:
                 self._watch.note(pivot)
                 return
         if remaining and not self.class_weight:  # whose sums are checked class by class
-            self._check_definite(rows, remaining)
+            given = np.ones(len(index)) if sample_weight is None else sample_weight
+            gone = self.device.put(given) @ rows
+            self._check_definite(roots, gone, float(self.sums.mass - given.sum()))
         self.discard()
 
     def remove_classes(self, index: Index) -> None:
@@ -251,8 +258,8 @@ class DeviceSolver:
 
     def _class_weights(self) -> Floats:
         """Return what an example of each class weighs, shape (T,)."""
-        masses, counts = self.masses, self.sums.counts
-        return np.where(counts > 0, masses / np.maximum(counts, 1), 0.0)
+        masses, plain = self.masses, self.sums.masses
+        return np.where(plain > 0, masses / np.where(plain > 0, plain, 1.0), 0.0)
 
     def _write_matrix(self, room: Array, mean: Array, mass: float) -> None:
         """Overwrite a matrix (d, d) with A: the weighted sums, centred, plus the penalty."""
@@ -289,9 +296,9 @@ class DeviceSolver:
         carried.mean = self._mean()
         self._watch.is_rough = False
 
-    def _weight(self) -> float | None:
-        """Return how many rows the mean is of; None without an intercept."""
-        return float(self.sums.total) if self.fit_intercept else None
+    def _mass(self) -> float | None:
+        """Return what the rows weigh that the mean is of; None without an intercept."""
+        return self.sums.mass if self.fit_intercept else None
 
     def _own_targets(self, index: Index, size: int) -> Floats:
         """Return targets of rows of classes `index`, less their mean so far, shape (m, size)."""
@@ -354,15 +361,15 @@ class DeviceSolver:
             if watch.asks_for_rebuild(drift):
                 self.rebuild()
 
-    def _check_definite(self, X: Array, remaining: int) -> None:
+    def _check_definite(self, rows: Array, gone: Array, remaining: float) -> None:
+        """Raise NotTaughtError if the sums without weighted rows, and their sum, are of no data."""
         self.discard()
         room = self._room if self._room is not None else self._zeros()
         self.sums.gram_in(room)
         slack = ROUNDING_SLACK * self.sums.trace + self.sums.rounding
-        add_products(room, X, -1.0)
+        add_products(room, rows, -1.0)
         if self.fit_intercept:
-            xp = self.device.xp
-            gone, held = xp.sum(X, axis=0), xp.sum(self.sums.cross, axis=1)
+            held = self.device.xp.sum(self.sums.cross, axis=1)
             mean = (held - gone) / remaining
             for columns in blocks(self.sums.width):
                 room[:, columns] -= (remaining * mean)[:, None] * mean[None, columns]

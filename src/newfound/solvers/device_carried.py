@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Floats, Index
+from newfound.common.arrays import Floats, Index
 from newfound.common.device import Array, Device
 from newfound.common.recorded import Recorded
 from newfound.solvers.inverse import COMING_MARGIN, GOING_MARGIN, LIMITS
@@ -150,7 +150,9 @@ class DeviceCarried:
         kept = np.delete(np.arange(self.size), index)
         self.columns = rows_at(self.columns, kept, self.device)
 
-    def learn_row(self, row: Array, label: int, counts: Counts | None) -> float | None:
+    def learn_row(
+        self, row: Array, label: int, masses: Floats | None, weight: float = 1.0
+    ) -> float | None:
         """Take in one row (d,); return the pivot, or None, with nothing changed, if unsafe.
 
         Parameters
@@ -158,17 +160,19 @@ class DeviceCarried:
         row : array of shape (d,)
         label : int
             Its class.
-        counts : ndarray of int or None
-            Rows of each class so far; None without an intercept.
+        masses : ndarray of shape (T,) or None
+            What the rows of each class weigh so far; None without an intercept.
+        weight : float, default=1.0
+            What this one weighs.
         """
         inverse = self.inverse
         if inverse.waiting == MOST_PENDING:
             inverse.flush()
-        given, share, rate = np.zeros(3 + self._columns.shape[0]), 1.0, 0.0
-        if counts is not None:  # without an intercept the mean is zero and stays so
-            before = int(counts.sum())
-            share, rate = before / (before + 1), 1 / (before + 1)
-            given[3 : 3 + len(counts)] = counts * (-1.0 / max(1, before))
+        given, share, rate = np.zeros(3 + self._columns.shape[0]), weight, 0.0
+        if masses is not None:  # without an intercept the mean is zero and stays so
+            before = float(masses.sum())
+            share, rate = weight * (before / (before + weight)), weight / (before + weight)
+            given[3 : 3 + len(masses)] = masses * (-1.0 / (before or 1.0))
         given[0], given[1], given[2] = share, rate, inverse.waiting
         given[3 + label] += 1.0
         found = self._recording()(self._take_in, row, self.device.put(given))
@@ -210,25 +214,39 @@ class DeviceCarried:
         self.mean += rate * z
         return xp.stack((leverage, xp.astype(is_safe, xp.float64)))
 
-    def change(self, X: Array, targets: Floats, sign: int, before: float | None) -> float | None:
+    def change(
+        self,
+        X: Array,
+        targets: Floats,
+        sign: int,
+        before: float | None,
+        sample_weight: Floats | None = None,
+    ) -> float | None:
         """Add (sign 1) or take out (sign -1) rows `X` (m, d).
 
-        As `Carried.change`. `targets` (m, T) are theirs, less the mean of the targets so far.
+        As `Carried.change`. `targets` (m, T) are theirs, less the mean of the targets so far, and
+        `before` is what all rows weighed that came before; None without an intercept.
         Returns the most extreme pivot; None, with nothing changed, if that is unsafe.
         """
-        xp, Z, shift = self.device.xp, X, None
+        Z, shift = X, None
+        given = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         if before is not None:
-            Z, after = X - self.mean, before + sign * X.shape[0]
+            Z = X - self.mean
         errors = self.device.put(targets) - Z @ self.columns.T
+        roots = self.device.put(np.sqrt(given))
+        if sample_weight is not None:
+            Z, errors = roots[:, None] * Z, roots[:, None] * errors
         if before is not None:
-            shift = sign * xp.sum(Z, axis=0) / after
-            share = 1 - (before / after) ** 0.5
-            Z, errors = (each - share * xp.mean(each, axis=0) for each in (Z, errors))
+            coming = float(given.sum())
+            after = before + sign * coming
+            shift = sign * (roots @ Z) / after
+            lost = (1 - (before / after) ** 0.5) / coming * roots
+            Z, errors = (each - lost[:, None] * (roots @ each)[None, :] for each in (Z, errors))
         changed = self.inverse.change(Z, sign)
         if changed is None:
             return None
         gain, factor, pivot = changed
-        step = sign * xp.linalg.solve(factor, errors)
+        step = sign * self.device.xp.linalg.solve(factor, errors)
         columns = self.columns
         columns += step.T @ gain.T
         if shift is not None:

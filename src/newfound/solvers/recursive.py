@@ -14,6 +14,7 @@ from newfound.solvers.inverse import LIMITS, Inverse
 from newfound.solvers.renewal import Renewal, derived_in_stages
 from newfound.solvers.watch import Watch
 from newfound.sums.blas import norm, second_moment, times
+from newfound.sums.device import weighted
 from newfound.sums.removal import OF_NO_DATA, ROUNDING_SLACK, is_definite
 from newfound.sums.sums import Sums
 
@@ -63,8 +64,8 @@ class RecursiveSolver:
 
     @property
     def masses(self) -> Floats:
-        """What each class weighs in the sums, shape (T,): here its count."""
-        return self.sums.counts.astype(np.float64)
+        """What each class weighs in the sums, shape (T,): its count, if each example weighs one."""
+        return self.sums.masses
 
     @property
     def weights(self) -> Floats:
@@ -81,24 +82,26 @@ class RecursiveSolver:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
         carried = self._current()
         values = carried.inverse.quadratic(X - carried.mean)
-        return values + 1 / self.sums.total if self.fit_intercept else values
+        return values + 1 / self.sums.mass if self.fit_intercept else values
 
     @property
     def mean_leverage(self) -> float:
         """The mean leverage of all rows taught, each with its weight, but for 1/n."""
         # The trace of A^-1 (A - penalty I).
         trace = self.sums.width - self.penalty * self._current().inverse.trace
-        return max(0.0, trace) / self.sums.total
+        return max(0.0, trace) / self.sums.mass
 
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
         return Equations(self.sums.gram, self.sums.cross, self.masses)
 
     @one_thread
-    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
+    def learn(
+        self, X: Rows, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
-        `labels` are all classes there will be then.
+        `labels` are all classes there will be then. Each row counts as often as its weight says.
         """
         if not self.sums.total:
             self._start(X)
@@ -112,32 +115,36 @@ class RecursiveSolver:
         carried = self._carried
         carried.add_classes(len(labels))
         if len(X) == 1:
-            pivot = carried.learn_row(X, int(index[0]))
+            weight = 1.0 if sample_weight is None else float(sample_weight[0])
+            pivot = carried.learn_row(X, int(index[0]), weight)
         else:
-            pivot = carried.change(X, index, sign=1)
+            pivot = carried.change(X, index, 1, sample_weight)
         if pivot is None:
             self._fail()
             return
         self._watch.note(pivot)
-        self._renew(X, index, len(labels), sign=1)
+        self._renew(X, index, len(labels), 1, sample_weight)
 
     @one_thread
-    def forget(self, X: Rows, index: Index) -> None:
+    def forget(self, X: Rows, index: Index, sample_weight: Floats | None = None) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         Raises NotTaughtError, and changes nothing that matters, if that cannot be.
         """
         remaining, carried = self.sums.total - len(X), self._carried
         small = carried is not None and carried.is_writeable and not self._rebuild_is_cheaper(X)
-        if remaining and small and not self._leaves_little(X):
+        rows = weighted(X, sample_weight, None)
+        if remaining and small and not self._leaves_little(rows):
             self._mend_drift(len(X))
-            pivot = self._current().change(X, index, sign=-1)
+            pivot = self._current().change(X, index, -1, sample_weight)
             if pivot is not None:
                 self._watch.note(pivot)
-                self._renew(X, index, self.sums.n_classes, sign=-1)
+                self._renew(X, index, self.sums.n_classes, -1, sample_weight)
                 return
         if remaining:
-            self._check_definite(X, remaining)
+            gone = X.sum(axis=0, dtype=np.float64) if sample_weight is None else sample_weight @ X
+            lost = len(X) if sample_weight is None else sample_weight.sum()
+            self._check_definite(rows, gone, float(self.sums.mass - lost))
         self.discard()
 
     def remove_classes(self, index: Index) -> None:
@@ -165,14 +172,16 @@ class RecursiveSolver:
         if coming is not None and coming.penalty == penalty:
             self._take_over(coming)
 
-    def _renew(self, X: Rows, index: Index, size: int, sign: int) -> None:
+    def _renew(
+        self, X: Rows, index: Index, size: int, sign: int, sample_weight: Floats | None
+    ) -> None:
         """Begin or go on with what is to be carried one day, if there is anything."""
         foreseen = self._foreseen
         try:
             if foreseen is not None and (self._next is None or self._next.penalty != foreseen):
                 self._next = self._renewal(foreseen) if foreseen != self.penalty else None
             if self._next is not None:
-                self._next.change(X, index, size, sign)
+                self._next.change(X, index, size, sign, sample_weight)
         except MemoryError:  # it can be derived at once, when there is more
             self._next = self._foreseen = None
 
@@ -209,7 +218,7 @@ class RecursiveSolver:
     def _drift_of_weights(self) -> float:
         W, cross = self.weights, self.sums.cross
         mix: Floats = self._probes.standard_normal((W.shape[1],))
-        target = times(cross, mix) - self._sums_mean() * (self.sums.counts @ mix)
+        target = times(cross, mix) - self._sums_mean() * (self.sums.masses @ mix)
         correction = self._current().inverse.times(target - self._image(times(W, mix)))
         return norm(correction) / (norm(W) or 1.0)
 
@@ -238,7 +247,7 @@ class RecursiveSolver:
         sums, solution = self.sums, solve(self.equations(), self.penalty, self.fit_intercept)
         inverse = Inverse(invert(solution.factor), np.float64)
         derived = (solution.weights, solution.intercept, solution.mean)
-        return Carried(inverse, *derived, sums.total, self.fit_intercept)
+        return Carried(inverse, *derived, sums.mass, self.fit_intercept)
 
     def _start(self, X: Rows) -> None:
         """Derive everything from no rows at all, in the precision of the first that come."""
@@ -269,22 +278,22 @@ class RecursiveSolver:
         W = W + carried.inverse.times(self._right() - self._image(W))
         carried.weights, carried.mean = W, self._sums_mean()
         if self.fit_intercept:
-            carried.intercept = sums.counts / sums.total - carried.mean @ W
+            carried.intercept = sums.masses / sums.mass - carried.mean @ W
         self._watch.is_rough = False
 
     def _sums_mean(self) -> Floats:
         if not self.fit_intercept:
             return np.zeros(self.sums.width)
-        mean: Floats = self.sums.cross.sum(axis=1) / self.sums.total
+        mean: Floats = self.sums.cross.sum(axis=1) / self.sums.mass
         return mean
 
     def _right(self) -> Floats:
         """Return the right-hand side of the normal equations, shape (d, T)."""
-        return self.sums.cross - np.outer(self._sums_mean(), self.sums.counts)
+        return self.sums.cross - np.outer(self._sums_mean(), self.sums.masses)
 
     def _image(self, columns: Floats) -> Floats:
         """Return A times `columns`, of shape (d,) or (d, k), from the sums."""
-        mean, n = self._sums_mean(), self.sums.total
+        mean, n = self._sums_mean(), self.sums.mass
         image = self.sums.gram_times(columns) + self.penalty * columns
         image -= np.multiply.outer(n * mean, mean @ columns)
         return image
@@ -323,13 +332,13 @@ class RecursiveSolver:
         self._single_failed |= self._carried is not None and self._carried.inverse.is_single
         self.discard()
 
-    def _check_definite(self, X: Rows, remaining: int) -> None:
+    def _check_definite(self, rows: Rows, gone: Floats, remaining: float) -> None:
+        """Raise NotTaughtError if the sums without weighted rows, and their sum, are of no data."""
         gram = self.sums.gram
         slack = ROUNDING_SLACK * gram.trace() + self.sums.rounding
-        gram -= second_moment(X)
+        gram -= second_moment(rows)
         mean = np.zeros(len(gram))
         if self.fit_intercept:
-            gone = X.sum(axis=0, dtype=np.float64)
             mean = (self.sums.cross.sum(axis=1) - gone) / remaining
         if not is_definite(regularised(gram, mean, remaining, self.penalty + slack)):
             raise NotTaughtError(OF_NO_DATA)

@@ -30,7 +30,7 @@ def derived_in_stages(
 
     A matrix (d, d) in Fortran order may be given as room to work in.
     """
-    masses, options = sums.counts.astype(np.float64), (penalty, fit_intercept)
+    masses, options = sums.masses.copy(), (penalty, fit_intercept)
     rows = sums.held_rows if 3 * sums.total <= sums.width else None
     room = np.empty((sums.width, sums.width), order="F") if room is None else room
     if rows is not None:
@@ -73,8 +73,8 @@ class Renewal:
     >>> renewal.change(*more, size=2, sign=1)
     >>> sums.add(*more, sums.labels)
     >>> carried = renewal.finish()
-    >>> carried.total, carried.weights.round(3)
-    (3, array([[0.   , 0.333]]))
+    >>> carried.mass, carried.weights.round(3)
+    (3.0, array([[0.   , 0.333]]))
     """
 
     # stiffest: the most extreme pivot of what came or went meanwhile.
@@ -82,7 +82,7 @@ class Renewal:
     # _new: parts of its room that were never touched: new memory is slow to come.
     # _pieces: of deriving everything. None: the sums have not been copied yet.
     # _rows: by sign, those to be learned, and those to be forgotten once these are, each with their
-    #     classes, and how many classes there are then.
+    #     classes and weights, and how many classes there are then.
     # _carried: once it is made. None before; and for good, if it cannot be made.
 
     def __init__(self, sums: Sums, penalty: float, fit_intercept: bool, *, single: bool) -> None:
@@ -95,7 +95,7 @@ class Renewal:
         self._new = np.array_split(room, NEW_PARTS, axis=1)
         self._size = float(PIECE * sums.width**2)
         self._pieces: Pieces[Carried | None] | None = None
-        self._rows: dict[int, list[tuple[Rows, Index, int]]] = {1: [], -1: []}
+        self._rows: dict[int, list[tuple[Rows, Index, Floats, int]]] = {1: [], -1: []}
         self._carried: Carried | None = None
 
     @property
@@ -104,7 +104,14 @@ class Renewal:
         is_made = self._pieces is not None and self._pieces.is_done
         return is_made and (self._carried is None or not any(self._rows.values()))
 
-    def change(self, X: Rows, index: Index, size: int, sign: int) -> None:
+    def change(
+        self,
+        X: Rows,
+        index: Index,
+        size: int,
+        sign: int,
+        sample_weight: Floats | None = None,
+    ) -> None:
         """Go on a piece, before rows `X` (m, d) of classes `index` (m,) come (sign 1) or go (-1).
 
         There are `size` classes in all then.
@@ -115,7 +122,8 @@ class Renewal:
         before = self._pieces
         if before is None:
             self._begin()
-        self._rows[sign].append((X.copy(), index, size))
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        self._rows[sign].append((X.copy(), index, weights, size))
         if before is not None:
             self._step(before)
 
@@ -143,12 +151,13 @@ class Renewal:
         # Not in their turn: if they come and go by turns, it could take but one of them at a time.
         sign = 1 if self._rows[1] else -1
         rows = self._rows[sign]
-        so_far = np.cumsum([len(X) for X, _, _ in rows])
+        so_far = np.cumsum([len(X) for X, *_ in rows])
         some = 1 + int(np.searchsorted(so_far[:-1], SOME_ROWS))
-        blocks, indices, sizes = zip(*rows[:some], strict=True)
-        X, index = np.concatenate(blocks), np.concatenate(indices)
+        blocks, indices, weights, sizes = zip(*rows[:some], strict=True)
+        X, index, weight = map(np.concatenate, (blocks, indices, weights))
         carried.add_classes(sizes[-1])
-        pivot = carried.change(X, index, sign) if carried.inverse.suits(X) else None
+        given = None if (weight == 1).all() else weight
+        pivot = carried.change(X, index, sign, given) if carried.inverse.suits(X) else None
         if pivot is None:
             self._carried = None
             return

@@ -17,6 +17,8 @@ OUTLIER = 100.0
 def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool) -> float:
     """Estimate the relative error of the weights that rows `gone`, (m, d), left in the sums.
 
+    Rows that were weighted are given times the roots of their weights.
+
     0 unless one of them was far longer than what is left. Then it is the rounding of the
     largest X'X there ever was, beside the least sum of squares of a feature around its mean,
     plus the penalty: eps peak / (least + penalty). Rows that were still waiting to be added up
@@ -33,7 +35,7 @@ def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool
     if longest <= OUTLIER**2 * squares.sum() / sums.total:
         return 0.0
     if fit_intercept:
-        squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.total
+        squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.mass
     peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
     return float(eps * peak / (max(0.0, squares.min()) + penalty))
 

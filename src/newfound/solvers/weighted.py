@@ -3,11 +3,12 @@
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.threads import one_thread
 from newfound.solvers.cholesky import Equations, Solution, solve
 from newfound.solvers.settings import ClassWeight
 from newfound.sums.blas import add_products
+from newfound.sums.device import weighted as weighted_rows
 from newfound.sums.sums import Sums
 
 
@@ -15,10 +16,10 @@ class RebalancedSolver:
     """Ridge weights when every example counts as much as its class says.
 
     Solves (sum_t w_t G_t + penalty I) W = B diag(w), centred for the intercept, with G_t the Gram
-    of class t. `"balanced"` is w_t = n / (T n_t); a mapping gives w_t by label, 1 where it is
-    silent. Learning a row changes the sum of the G_t by one rank-one term and, for "balanced",
-    the weight of one class, O(d^2); the next question factorises it, O(d^3 / 3 + d^2 T). Neither
-    depends on how many examples were seen.
+    of class t. `"balanced"` is w_t = n / (T n_t), with n_t what the examples of the class weigh; a
+    mapping gives w_t by label, 1 where it is silent. Learning a row changes the sum of the G_t by
+    one rank-one term and, for "balanced", the weight of one class, O(d^2); the next question
+    factorises it, O(d^3 / 3 + d^2 T). Neither depends on how many examples were seen.
 
     Equivalent to scikit-learn's `Ridge` on one-hot targets with `sample_weight=w[y]`.
     """
@@ -46,11 +47,11 @@ class RebalancedSolver:
     @property
     def masses(self) -> Floats:
         """What each class weighs in the sums, shape (T,): w_t n_t."""
-        counts = self.sums.counts
+        masses = self.sums.masses
         if isinstance(self.class_weight, str):
-            # Not counts times weights: rounding would keep equal masses from being exactly equal.
-            return np.where(counts > 0, self._scale(), 0.0)
-        return counts * self._class_weights(counts, self.sums.labels)
+            # Not masses times weights: rounding would keep equal ones from being exactly equal.
+            return np.where(masses > 0, self._scale(), 0.0)
+        return masses * self._class_weights(masses, self.sums.labels)
 
     @property
     def weights(self) -> Floats:
@@ -83,7 +84,7 @@ class RebalancedSolver:
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
         sums, scale = self.sums, self._scale()
-        class_weights = self._class_weights(sums.counts, sums.labels)
+        class_weights = self._class_weights(sums.masses, sums.labels)
         weighted = self._weighted_gram
         if weighted is None:
             weighted = np.zeros((sums.width, sums.width), order="F")
@@ -93,10 +94,12 @@ class RebalancedSolver:
         return Equations(scale * weighted, sums.cross * (scale * class_weights), self.masses)
 
     @one_thread
-    def learn(self, X: Rows, index: Index, labels: Labels) -> None:
+    def learn(
+        self, X: Rows, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
         """Take in rows `X` (m, d) of classes `index` (m,), before the sums do.
 
-        `labels` are all classes there will be then.
+        `labels` are all classes there will be then. Each row counts as often as its weight says.
         """
         self._solution = None
         self._changes += 1
@@ -104,16 +107,17 @@ class RebalancedSolver:
         if weighted is None or not weighted.flags.writeable or self._changes > self.sums.width:
             self._weighted_gram = None
             return
-        counts = np.zeros(len(labels), dtype=np.int64)
-        counts[: len(grams)] = self.sums.counts
-        old = self._class_weights(counts, labels)
-        new = self._class_weights(counts + np.bincount(index, minlength=len(labels)), labels)
+        masses, rows = np.zeros(len(labels)), weighted_rows(X, sample_weight, None)
+        masses[: len(grams)] = self.sums.masses
+        old = self._class_weights(masses, labels)
+        coming = np.bincount(index, sample_weight, minlength=len(labels))
+        new = self._class_weights(masses + coming, labels)
         for each in np.unique(index):
             if each < len(grams) and new[each] != old[each]:
                 grams[each].add_to(weighted, new[each] - old[each])
-            add_products(weighted, X[index == each], new[each], lower=True)
+            add_products(weighted, rows[index == each], new[each], lower=True)
 
-    def forget(self, X: Rows, index: Index) -> None:
+    def forget(self, X: Rows, index: Index, sample_weight: Floats | None = None) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
 
         The sum over classes is then added up anew: subtracting would leave the rounding of what
@@ -135,9 +139,9 @@ class RebalancedSolver:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
         self._weighted_gram, self._solution = None, None
 
-    def _class_weights(self, counts: Counts, labels: Labels) -> Floats:
+    def _class_weights(self, masses: Floats, labels: Labels) -> Floats:
         if isinstance(self.class_weight, str):
-            return np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
+            return np.where(masses > 0, 1 / np.where(masses > 0, masses, 1.0), 0.0)
         weights = [self.class_weight.get(label, 1.0) for label in labels.tolist()]
         return np.array(weights, dtype=np.float64)
 
@@ -145,8 +149,8 @@ class RebalancedSolver:
         """Return the common factor that `_class_weights` leaves out."""
         if not isinstance(self.class_weight, str):
             return 1.0
-        counts = self.sums.counts
-        return float(counts.sum() / np.count_nonzero(counts))
+        masses = self.sums.masses
+        return float(masses.sum() / np.count_nonzero(masses))
 
     def _current(self) -> Solution:
         if self._solution is None:

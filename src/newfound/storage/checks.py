@@ -91,6 +91,7 @@ def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
     for name, (dtype, shape, low, high) in must_be.items():
         if name in tensors or name != "gram_peak":  # files before 0.1 have none
             take(tensors, name, dtype, shape, low, high)
+    _check_masses(tensors, T)
     diagonal = tensors["gram"][:, _diagonal(width)]
     require(bool((diagonal >= 0).all()), "sums")
     for sums, dropped in ((tensors["cross"], "cross_dropped"), (diagonal, "gram_dropped")):
@@ -104,8 +105,23 @@ def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
     require(not untaught.any(), "sums")
 
 
+def _check_masses(tensors: Tensors, T: int) -> None:
+    """Raise ValueError if classes weigh what no examples can; where all weigh one, none is said."""
+    if "masses" not in tensors and "masses_dropped" not in tensors:
+        return
+    masses = take(tensors, "masses", np.float64, (T,), 0, LARGEST_SUM)
+    dropped = take(tensors, "masses_dropped", np.float64, (T,), -LARGEST_SUM, LARGEST_SUM)
+    require(bool((abs(dropped) <= DROPPED_SHARE * masses).all()), "masses")
+    require(bool(((masses > 0) == (tensors["counts"] > 0)).all()), "masses")
+
+
 def check_rows(tensors: Tensors, per_class: bool) -> None:
-    """Raise ValueError if rows clearly do not add up to the sums of their classes."""
+    """Raise ValueError if rows clearly do not add up to the sums of their classes.
+
+    Rows that are weighted do not: they are held times the roots of their weights.
+    """
+    if "masses" in tensors:
+        return
     cross, stop = tensors["cross"], 0
     for index, held in enumerate(tensors["rows_held"].tolist()):
         rows, stop = tensors["rows"][stop : stop + held], stop + held
@@ -134,7 +150,7 @@ def check_definite(sums: Sums, has_peaks: bool) -> None:
     for index, gram in enumerate(sums.grams):
         if not gram.holds_rows:
             where = slice(index, index + 1) if sums.per_class else slice(None)
-            part = _around_means(gram, sums.cross.T[where], sums.counts[where])
+            part = _around_means(gram, sums.cross.T[where], sums.masses[where])
             spread += part
             require(_entries_fit(part, _slack(gram, least)) or not has_peaks, "sums")
     spread.ravel(order="K")[:: len(spread) + 1] += slack
@@ -152,11 +168,11 @@ def _slack(gram: Gram, least: float) -> float:
     return max(own, least, float(np.finfo(np.float64).tiny))
 
 
-def _around_means(gram: Gram, cross: NDArray[Any], counts: NDArray[Any]) -> Floats:
+def _around_means(gram: Gram, cross: NDArray[Any], masses: NDArray[Any]) -> Floats:
     """Return X'X around the means of the classes, as the lower triangle of a new matrix."""
     around = total_gram([gram], gram.width)
-    taught = counts > 0
-    add_products(around, cross[taught] / np.sqrt(counts[taught])[:, None], -1.0, lower=True)
+    taught = masses > 0
+    add_products(around, cross[taught] / np.sqrt(masses[taught])[:, None], -1.0, lower=True)
     return around
 
 

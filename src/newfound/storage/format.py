@@ -27,7 +27,7 @@ from newfound.sums.arrays import from_arrays, to_arrays
 from newfound.sums.labels import as_labels
 from newfound.sums.sums import Sums
 
-FORMAT = 2
+FORMAT = 3
 _KEY = "newfound"
 _NO_DIGEST = "0" * 64
 

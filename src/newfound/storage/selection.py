@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import take
-from newfound.common.errors import InputError
 from newfound.engine.engine import Engine
 from newfound.heads.probabilities import LARGEST_SHARPNESS, SMALLEST_SHARPNESS
 from newfound.heads.unknown import Bound, Usual
@@ -16,7 +15,12 @@ from newfound.selection.findings import Findings
 from newfound.selection.selector import CALM, Selector, Work
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
-from newfound.sums.rows import LARGEST_SQUARE
+from newfound.storage.witnesses import (
+    labelled_rows,
+    packed_witnesses,
+    require,
+    unpacked_witnesses,
+)
 from newfound.sums.sums import Sums
 
 Arrays = dict[str, NDArray[Any]]
@@ -34,14 +38,8 @@ def packed(engine: Engine) -> Arrays:
     sums, selector = engine.sums, engine.selector
     assert selector is not None
     findings = engine.findings
-    names, samples = sums.labels.tolist(), selector.witnesses.samples
-    rows, index = selector.witnesses.stacked(sums.labels, sums.width)
-    keys = [key for name in names for key in samples.get(name, Sample()).keys]
     arrays = {
-        "witness_rows": rows.astype(sums.dtype or np.float64),
-        "witness_class": index.astype(np.int64),
-        "witness_keys": np.array(keys, dtype=np.uint64),
-        "seen": np.array([samples.get(name, Sample()).seen for name in names], dtype=np.int64),
+        **packed_witnesses(selector.witnesses, sums),
         "forgotten": np.array([selector.forgotten]),
         "calm": np.array([min(selector.calm, CALM)], dtype=np.int64),
         **_of_findings(findings, sums),
@@ -61,19 +59,7 @@ def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selecto
     if "held_rows" in arrays:
         return _from_held_rows(arrays, sums, settings)
     whole = partial(take, arrays, dtype=np.int64, low=0)
-    rows, index = _labelled_rows(arrays, "witness_rows", "witness_class", sums)
-    keys = take(arrays, "witness_keys", np.uint64, (len(rows),)).tolist()
-    seen = whole("seen", shape=(sums.n_classes,), high=_MANY)
-    counts = np.bincount(index, minlength=sums.n_classes)
-    _require(bool((counts <= np.minimum(seen, sums.counts)).all()))
-    _require(bool((np.diff(index) >= 0).all()))
-    samples, ends = {}, np.cumsum(counts)
-    for label, end, count, n in zip(sums.labels.tolist(), ends, counts, seen.tolist(), strict=True):
-        own = tuple(keys[end - count : end])
-        _require(list(own) == sorted(own))
-        if n:
-            samples[label] = Sample(own, tuple(rows[end - count : end]), n)
-    selector = Selector(Witnesses(settings.random_state, samples))
+    selector = Selector(unpacked_witnesses(arrays, sums, settings.random_state))
     selector.findings = _findings(arrays, sums, settings)
     selector.forgotten = float(take(arrays, "forgotten", np.float64, (1,), 0, _MANY)[0])
     selector.calm = int(take(arrays, "calm", np.int64, (1,), -1, CALM)[0])
@@ -118,7 +104,7 @@ def _calibration(arrays: Arrays, sums: Sums) -> Calibration | None:
     bound = Bound(*take(arrays, "bound", np.float64, (2,), -_MANY, _MANY).tolist())
     held = take(arrays, "usual_class", np.int64, (-1,), 0, sums.n_classes - 1)
     usual = take(arrays, "usual", np.float64, (1 + len(held),), SMALLEST_NUMBER, 1)
-    _require(bound.slope > 0 and bool((np.diff(held) > 0).all()))
+    require(bound.slope > 0 and bool((np.diff(held) > 0).all()))
     names = sums.labels[held].tolist()
     each = dict(zip(names, usual[1:].tolist(), strict=True))
     return Calibration(float(sharpness[0]), Usual(float(usual[0]), each), bound)
@@ -132,11 +118,11 @@ def _findings(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Findin
     penalties, choice = positive("penalties", shape=(-1,)), positive("choice", shape=(2,))
     ladder = take(arrays, "ladder", np.float64, (-1,), 1, _MANY)
     K, M, A = len(penalties), len(ladder), len(settings.recodings)
-    _require(total > 0 and K > 0 and M > 0)
-    _require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
-    _require(bool(np.isin(choice[1], penalties)) and (voters == 0 or delay > 0))
+    require(total > 0 and K > 0 and M > 0)
+    require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
+    require(bool(np.isin(choice[1], penalties)) and (voters == 0 or delay > 0))
     # Under the paper's rule witnesses may be asked how sure the model is before any of them votes.
-    _require(delay == 0 or voters > 0 or settings.rule == "paper")
+    require(delay == 0 or voters > 0 or settings.rule == "paper")
     table, rare = (
         take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
     )
@@ -147,30 +133,12 @@ def _findings(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Findin
 
 
 def _from_held_rows(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
-    rows, index = _labelled_rows(arrays, "held_rows", "held_class", sums)
-    learned = sums.counts
+    rows, index = labelled_rows(arrays, "held_rows", "held_class", sums)
     if len(rows):
         sums.add(rows, index, sums.labels)
     witnesses = Witnesses(settings.random_state)
     if len(rows):
         witnesses = witnesses.after(rows, sums.labels[index], settings.witnesses)
-    for label, count in zip(sums.labels.tolist(), learned.tolist(), strict=True):
-        sample = witnesses.samples.get(label, Sample())
-        witnesses.samples[label] = sample._replace(seen=sample.seen + count)
+    for label in sums.labels.tolist():
+        witnesses.samples.setdefault(label, Sample())
     return Selector(witnesses)
-
-
-def _labelled_rows(arrays: Arrays, rows: str, classes: str, sums: Sums) -> tuple[Any, Any]:
-    """Return stored rows (m, d), and the class of each (m,), or raise ValueError."""
-    found = arrays.get(rows, np.zeros(0))
-    _require(found.dtype in (np.float64, sums.dtype) and found.shape[1:] == (sums.width,))
-    _require(bool(np.isfinite(found).all()))
-    _require(float(np.vdot(found, found.astype(np.float64))) < LARGEST_SQUARE)
-    index = take(arrays, classes, np.int64, (len(found),), 0, sums.n_classes - 1)
-    _require(bool(sums.counts[index].all()))
-    return found.astype(sums.dtype or np.float64), index.astype(np.intp)
-
-
-def _require(condition: bool) -> None:
-    if not condition:
-        raise InputError("what its selection kept does not fit together")

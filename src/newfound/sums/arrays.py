@@ -25,8 +25,9 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
     packed = [lapack.dtrttp(each.total(), uplo="L")[0] for each in flushed]
     rows = [gram.rows if gram.holds_rows else np.zeros((0, width)) for gram in sums.grams]
     cross, residue = sums.cross_parts
-    # Rows that came as float32 are that still, to the last bit.
-    held_as = np.float64 if sums.dtype is None else sums.dtype
+    # Rows that came as float32 are that still, to the last bit, unless they are weighted.
+    held_as = np.float64 if sums.dtype is None or sums.is_weighted else sums.dtype
+    masses = dict(zip(("masses", "masses_dropped"), sums.mass_parts or (), strict=False))
     return {
         "counts": sums.counts,
         "cross": cross,
@@ -38,6 +39,7 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
         "gram_is_folded": np.array([not gram.holds_rows for gram in sums.grams], dtype=bool),
         "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
         "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
+        **masses,
     }
 
 
@@ -59,7 +61,11 @@ def from_arrays(
     array([[1., 2.]])
     """
     sums = Sums(arrays["cross"].shape[1], per_class, device)
-    sums.restore(labels, arrays["counts"], arrays["cross"], arrays["cross_dropped"], dtype)
+    masses = None
+    if "masses" in arrays:
+        masses = arrays["masses"], arrays["masses_dropped"]
+    cross = arrays["cross"], arrays["cross_dropped"]
+    sums.restore(labels, arrays["counts"], *cross, dtype, masses)
     flushed = zip(arrays["gram"], arrays["gram_dropped"], arrays["gram_folds"], strict=True)
     peaks = iter(arrays["gram_peak"].tolist() if "gram_peak" in arrays else ())
     held = np.split(arrays["rows"], np.cumsum(arrays["rows_held"])[:-1])

@@ -22,14 +22,18 @@ def with_room(columns: Floats, needed: int) -> Floats:
     return grown
 
 
-def class_terms(X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
+def class_terms(
+    X: Rows, index: Index, exact: bool, sample_weight: Floats | None = None
+) -> tuple[Index, Floats]:
     """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
 
     If `exact`, the terms have twice the working precision together. That takes ten times as
-    long; otherwise the sum is rounded as X'X of the rows is.
+    long; otherwise the sum is rounded as X'X of the rows is. Each row counts as often as its
+    weight (m,) says, if there are weights; a product with it is rounded once.
     """
     if len(X) == 1:
-        return index, X.astype(np.float64)[None]
+        row = X.astype(np.float64)
+        return index, (row if sample_weight is None else sample_weight[:, None] * row)[None]
     from scipy.sparse import csr_array  # asking does without, and frames taught one by one
 
     present, compact = np.unique(index, return_inverse=True)
@@ -37,6 +41,8 @@ def class_terms(X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
     size = CHUNK_ROWS if exact else len(X)
     for start in range(0, len(X), size):
         rows, of = X[start : start + size], compact[start : start + size]
+        if sample_weight is not None:
+            rows = sample_weight[start : start + size, None] * rows
         n = len(rows)
         members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
         for part in split(rows.astype(np.float64)) if exact else (rows,):
@@ -82,9 +88,11 @@ class Cross:
         """The sums, and what rounding left out of them."""
         return self.totals, self.residue
 
-    def terms(self, X: Rows, index: Index, exact: bool) -> tuple[Index, Floats]:
+    def terms(
+        self, X: Rows, index: Index, exact: bool, sample_weight: Floats | None = None
+    ) -> tuple[Index, Floats]:
         """Return the classes in `index`, and terms that add up to each one's rows."""
-        return class_terms(X, index, exact)
+        return class_terms(X, index, exact, sample_weight)
 
     def prepare(self, index: Index, terms: Floats, size: int) -> Callable[[], None]:
         """Make room for `size` classes; return what adds `terms` (m, k, d) to those in `index`."""

@@ -124,6 +124,22 @@ def rows_at(X: Array, where: Index, device: Device | None) -> Array:
     return device.xp.take(X, device.put(where, double=False), axis=0)
 
 
+def weighted(X: Array, sample_weight: Floats | None, device: Device | None) -> Array:
+    """Return rows `X` (m, d), each times the root of its weight: what X'X is made of.
+
+    Without weights, they are the rows themselves.
+
+    >>> weighted(np.array([[1.0, 2.0]]), np.array([4.0]), None)
+    array([[2., 4.]])
+    """
+    if sample_weight is None:
+        return X
+    roots = np.sqrt(sample_weight)[:, None]
+    if device is None:
+        return roots * X
+    return device.put(roots) * device.double(X)
+
+
 class DeviceGram:
     """The Gram matrix X'X of all rows added and not removed, on a device.
 
@@ -394,16 +410,22 @@ class DeviceCross:
         totals = self.device.host(self.totals)
         return totals, np.zeros(totals.shape)
 
-    def terms(self, X: Array, index: Index, exact: bool) -> tuple[Index, Array]:
+    def terms(
+        self, X: Array, index: Index, exact: bool, sample_weight: Floats | None = None
+    ) -> tuple[Index, Array]:
         """Return classes next to each other, and one term (1, k, d) of each one's rows."""
         if X.shape[0] == 1:
-            return index, self.device.double(X)[None, :, :]
+            row = self.device.double(X)[None, :, :]
+            return index, row if sample_weight is None else float(sample_weight[0]) * row
         xp, low, high = self.device.xp, int(index.min(initial=0)), int(index.max(initial=-1)) + 1
         classes = self.device.put(np.arange(low, high), double=False)
         of = self.device.put(index, double=False)
         total = self.device.zeros(high - low, X.shape[1])
+        weight = None if sample_weight is None else self.device.put(sample_weight)
         for part in chunks(X, high - low):
             members = xp.astype(of[part][:, None] == classes[None, :], xp.float64)
+            if weight is not None:
+                members = members * weight[part][:, None]
             total += members.T @ self.device.double(X[part, :])
         return np.arange(low, high), total[None, :, :]
 

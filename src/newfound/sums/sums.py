@@ -12,12 +12,13 @@ from newfound.common.device import Device, on_host, precision_of
 from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.threads import one_thread
-from newfound.sums.cross import Cross
-from newfound.sums.device import DeviceCross, DeviceGram, rows_at
+from newfound.sums.cross import Cross, class_terms
+from newfound.sums.device import DeviceCross, DeviceGram, rows_at, weighted
 from newfound.sums.gram import Gram, raw_rows, total_gram
 from newfound.sums.labels import as_labels, check_same_type, join_labels, positions
 from newfound.sums.removal import check_removal
 from newfound.sums.rows import as_rows
+from newfound.sums.weights import as_weights, counted
 
 # How far, relative to these and to other examples, the sum of examples may miss that of a class
 # they all belong to; and relative to the root of the largest sum of squares there ever was, for
@@ -56,6 +57,8 @@ class Sums:
 
     # labels: the classes, in order of first arrival; their order is the order of all that follows.
     # counts, total: examples of each class taught and not forgotten, and of all.
+    # _masses: the sum of the weights of each class, shape (T, 1), in twice the precision, from the
+    #     first weight on that is not one. None: every example weighs one.
     # _cross: the sum of the rows of each class (X'Y), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
@@ -71,6 +74,7 @@ class Sums:
         self.counts = np.zeros(0, dtype=np.int64)
         self.dtype: np.dtype[Any] | None = None
         self.grams: list[Any] = [] if per_class else [self._gram()]
+        self._masses: Cross | None = None
         self._cross = self._cross_of(np.zeros((0, width)), np.zeros((0, width)))
         self._position: dict[Any, int] = {}
         self._added_up: Gram | None = None
@@ -80,7 +84,7 @@ class Sums:
         return {**self.__dict__, "_added_up": None}  # which can be made anew
 
     @classmethod
-    def of(cls, X: Any, y: Any, per_class: bool = False) -> "Sums":
+    def of(cls, X: Any, y: Any, per_class: bool = False, sample_weight: Any = None) -> "Sums":
         """Return the sums of labelled rows; they need no estimator.
 
         Parameters
@@ -92,6 +96,8 @@ class Sums:
             The labels: strings, booleans or whole numbers.
         per_class : bool, default=False
             Hold one Gram per class instead of one for all.
+        sample_weight : array-like of shape (m,), optional
+            How often each row counts; not negative.
 
         Returns
         -------
@@ -113,7 +119,8 @@ class Sums:
         if len(rows) != len(labels):
             raise InputError(f"X has {len(rows)} rows, but y has {len(labels)} labels")
         sums = cls(rows.shape[1], per_class)
-        sums.add(rows, *sums.locate(labels))
+        rows, labels, sample_weight = counted(rows, labels, as_weights(sample_weight, len(rows)))
+        sums.add(rows, *sums.locate(labels), sample_weight)
         return sums
 
     @property
@@ -145,6 +152,45 @@ class Sums:
     @counts.setter
     def counts(self, counts: Counts) -> None:
         self._counts, self.total = counts, int(counts.sum())
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether an example was taught that does not weigh one."""
+        return self._masses is not None
+
+    @property
+    def masses(self) -> Floats:
+        """Sum of the weights of each class's examples, shape (T,); must not be written to."""
+        if self._masses is None:
+            return self.counts.astype(np.float64)
+        masses: Floats = self._masses.totals[:, 0]
+        return masses
+
+    @property
+    def mass(self) -> float:
+        """Sum of the weights of all examples."""
+        return float(self.total if self._masses is None else self.masses.sum())
+
+    @property
+    def mass_parts(self) -> tuple[Floats, Floats] | None:
+        """The masses, shape (T,), and what rounding left out of them; None: they are the counts."""
+        if self._masses is None:
+            return None
+        return self._masses.totals[:, 0], self._masses.residue[:, 0]
+
+    @property
+    def sizes(self) -> Floats:
+        """As how many examples each class counts, shape (T,), where it is asked how much is known.
+
+        An example of weight two counts as two, for it is as if it had been taught twice. One that
+        weighs less than one is an example all the same.
+        """
+        return np.maximum(self.masses, self.counts)
+
+    @property
+    def size(self) -> int:
+        """As how many examples all classes count together."""
+        return self.total if self._masses is None else int(self.sizes.sum())
 
     @property
     def cross(self) -> Floats:
@@ -210,7 +256,8 @@ class Sums:
     def rows_of(self, label: Any) -> Floats:
         """Return a copy of the rows of a class that are still held as they came, on the host.
 
-        There are none unless sums are held per class and the class has few examples.
+        There are none unless sums are held per class and the class has few examples, all of which
+        weigh one.
 
         Examples
         --------
@@ -218,7 +265,7 @@ class Sums:
         array([[3., 4.]])
         """
         index = self.position(label)
-        if self.per_class and self.grams[index].holds_rows:
+        if self.per_class and self.grams[index].holds_rows and not self.is_weighted:
             rows: Floats = self.grams[index].rows.copy()
             return rows
         return np.zeros((0, self.width))
@@ -226,7 +273,7 @@ class Sums:
     @property
     def held_rows(self) -> Floats | None:
         """A copy of all rows, shape (n, d), if they are still held as they came; else None."""
-        if not all(gram.holds_rows for gram in self.grams):
+        if self.is_weighted or not all(gram.holds_rows for gram in self.grams):
             return None
         return np.concatenate([gram.rows for gram in self.grams])
 
@@ -257,8 +304,13 @@ class Sums:
         return index[inverse.reshape(-1)], labels
 
     @one_thread
-    def add(self, X: Rows, index: Index, labels: Labels) -> None:
-        """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new."""
+    def add(
+        self, X: Rows, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
+        """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new.
+
+        Each counts as often as its weight (m,) says, which is above zero, if there are weights.
+        """
         old, new = self.n_classes, len(labels) - self.n_classes
         counts = np.pad(self.counts, (0, new)) if new else self.counts.copy()
         if len(index) == 1:
@@ -269,14 +321,18 @@ class Sums:
         if self.per_class and new:
             grams = grams + [self._class_gram() for _ in range(new)]
         exact = self.per_class or len(index) <= FEW_ROWS
-        shift = self._cross.prepare(*self._cross.terms(X, index, exact), len(labels))
-        additions = [gram.prepare(rows) for gram, rows in self._split(grams, X, index)]
+        terms = self._cross.terms(X, index, exact, sample_weight)
+        shift = self._cross.prepare(*terms, len(labels))
+        rows = weighted(X, sample_weight, self.device)
+        additions = [gram.prepare(some) for gram, some in self._split(grams, rows, index)]
         if self._added_up is not None:
-            additions.append(self._added_up.prepare(X))
+            additions.append(self._added_up.prepare(rows))
+        masses, weigh = self._prepare_masses(index, sample_weight, len(labels))
 
         with uninterrupted():
-            for change in (*additions, shift):
+            for change in (*additions, shift, weigh):
                 change()
+            self._masses = masses
             self.grams, self._counts, self.total = grams, counts, self.total + len(index)
             if new:
                 self.labels = labels
@@ -284,6 +340,22 @@ class Sums:
                 self._position.update(arrived)
             if len(index):
                 self.dtype = _wider(self.dtype, precision_of(X))
+
+    def _prepare_masses(
+        self, index: Index, sample_weight: Floats | None, size: int, sign: float = 1.0
+    ) -> tuple[Cross | None, Callable[[], None]]:
+        """Make room for the masses of `size` classes; return them, and what adds weights to them.
+
+        As long as all examples weigh one, there are none.
+        """
+        masses = self._masses
+        if masses is None:
+            if sample_weight is None:
+                return None, _nothing
+            masses = Cross(self.masses[:, None], np.zeros((self.n_classes, 1)))
+        given = np.ones(len(index)) if sample_weight is None else sample_weight
+        present, terms = class_terms(given[:, None], index, exact=True)
+        return masses, masses.prepare(present, sign * terms, size)
 
     def announce(self, y: Labels) -> None:
         """Make room for classes of which there are no examples yet.
@@ -299,7 +371,9 @@ class Sums:
         self.add(np.zeros((0, self.width)), np.zeros(0, dtype=np.intp), labels)
 
     @one_thread
-    def prepare_removal(self, X: Rows, index: Index) -> Callable[[], Index]:
+    def prepare_removal(
+        self, X: Rows, index: Index, sample_weight: Floats | None = None
+    ) -> Callable[[], Index]:
         """Do all that can fail of removing rows; return a function that does the rest.
 
         That function returns the classes that vanished.
@@ -309,29 +383,35 @@ class Sums:
         X : ndarray of shape (m, d)
         index : ndarray of shape (m,)
             The class of each row.
+        sample_weight : ndarray of shape (m,), optional
+            The weight that each was added with, above zero.
 
         Raises
         ------
         NotTaughtError
-            If there are fewer examples of a class than that, if a class's examples do not add up
-            to its sum though all of them go, if all rows are still held and one of `X` is not
-            among them, or if the sums of a class would be left as those of no data.
+            If there are fewer examples of a class than that, or they weigh less, if a class's
+            examples do not add up to its sum though all of them go, if all rows are still held
+            and one of `X` is not among them, or if the sums of a class would be left as those of
+            no data.
         """
         counts = self._counts_without(index)
-        present, terms = self._cross.terms(X, index, exact=True)
-        self._check_totals(X, index, counts, present, on_host(terms).sum(axis=0))
-        pairs = self._split(self.grams, X, index)
+        present, terms = self._cross.terms(X, index, exact=True, sample_weight=sample_weight)
+        rows = weighted(X, sample_weight, self.device)
+        self._check_totals(rows, index, counts, present, on_host(terms).sum(axis=0))
+        pairs = self._split(self.grams, rows, index)
         removals = [gram.prepare_removal(rows) for gram, rows in pairs]
         for gram, rows in pairs if self.per_class else ():
             check_removal(gram, rows)
+        self._check_masses(index, sample_weight, counts)
         shift = self._cross.prepare(present, -terms, self.n_classes)
+        masses, weigh = self._prepare_masses(index, sample_weight, self.n_classes, -1.0)
         vanished = np.flatnonzero((counts == 0) & (self.counts > 0))
 
         def remove() -> Index:
             with uninterrupted():
-                for change in (*removals, shift):
+                for change in (*removals, shift, weigh):
                     change()
-                self.counts, self._added_up = counts, None
+                self.counts, self._added_up, self._masses = counts, None, masses
                 self.remove_classes(vanished)
             return vanished
 
@@ -340,7 +420,7 @@ class Sums:
     def remove_classes(self, index: Index) -> None:
         """Take out classes, each with its Gram if it has one of its own."""
         if len(index):
-            self._replace(index, self.counts, self._cross, self.grams)
+            self._replace(index, self.counts, self._masses, self._cross, self.grams)
 
     def rename(self, old: Any, new: Labels) -> None:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
@@ -357,7 +437,9 @@ class Sums:
         if self.per_class:
             grams[target] = copy.deepcopy(grams[target])
             grams[target].merge(grams[source])
-        self._replace(np.array([source]), counts, self._cross.joined(source, target), grams)
+        masses = None if self._masses is None else self._masses.joined(source, target)
+        cross = self._cross.joined(source, target)
+        self._replace(np.array([source]), counts, masses, cross, grams)
 
     @one_thread
     def merge(self, other: "Sums") -> None:
@@ -384,6 +466,13 @@ class Sums:
         parts = np.array(other.cross_parts)
         terms = parts if self.device is None else self.device.put(parts)
         self._cross.prepare(index, terms, self.n_classes)()
+        if self.is_weighted or other.is_weighted:
+            held, theirs = self.mass_parts, other.mass_parts
+            theirs = (other.masses, np.zeros(other.n_classes)) if theirs is None else theirs
+            if held is None:
+                self._masses = Cross(self.masses[:, None], np.zeros((self.n_classes, 1)))
+            assert self._masses is not None
+            self._masses.prepare(index, np.array(theirs)[:, :, None], self.n_classes)()
         counts = self.counts.copy()
         counts[index] += other.counts
         self.counts = counts
@@ -418,14 +507,19 @@ class Sums:
         cross: Floats,
         residue: Floats,
         dtype: np.dtype[Any] | None,
+        masses: tuple[Floats, Floats] | None = None,
     ) -> None:
-        """Take over sums that were held before, all but the Grams, which start empty."""
+        """Take over sums that were held before, all but the Grams, which start empty.
+
+        Of masses, None, or what `mass_parts` returned.
+        """
         shape = (len(labels), self.width)
         if counts.shape != shape[:1] or cross.shape != shape or residue.shape != shape:
             raise InputError("sums of different shapes do not belong together")
         self.labels, self._position = labels, positions(labels)
         self.counts = counts.astype(np.int64)
         self._cross, self.dtype = self._cross_of(cross, residue), dtype
+        self._masses = None if masses is None else Cross(*(part[:, None] for part in masses))
         if self.per_class:
             self.grams = [self._class_gram() for _ in labels]
 
@@ -467,6 +561,22 @@ class Sums:
             )
         return counts
 
+    def _check_masses(self, index: Index, sample_weight: Floats | None, counts: Counts) -> None:
+        """Raise NotTaughtError if the examples of a class do not weigh so much, or weigh more."""
+        if sample_weight is None and not self.is_weighted:
+            return
+        gone = np.bincount(index, sample_weight, minlength=self.n_classes)
+        held, rest = self.mass_parts or (self.masses, 0.0)
+        left, slack = (held - gone) + rest, SUM_SLACK * gone
+        wrong = np.where(counts > 0, left <= 0, abs(left) > slack) & (gone > 0)
+        if wrong.any():
+            each = int(np.flatnonzero(wrong)[0])
+            raise NotTaughtError(
+                f"cannot forget examples of {self.labels.tolist()[each]!r} that weigh "
+                f"{gone[each]:g}: all of that class weigh {held[each]:g}; give the weights that "
+                "they were taught with"
+            )
+
     def _check_totals(
         self, X: Rows, index: Index, counts: Counts, present: Index, totals: Floats
     ) -> None:
@@ -487,10 +597,13 @@ class Sums:
                     "not add up to what was taught, so the model is left as it was"
                 )
 
-    def _replace(self, gone: Index, counts: Counts, cross: Any, grams: list[Any]) -> None:
+    def _replace(
+        self, gone: Index, counts: Counts, masses: Cross | None, cross: Any, grams: list[Any]
+    ) -> None:
         """Hold these sums, without the classes in `gone`, instead of the present ones."""
         labels, counts = np.delete(self.labels, gone), np.delete(counts, gone)
         cross, position = cross.without(gone), positions(labels)
+        masses = masses.without(gone) if masses is not None and counts.any() else None
         if self.per_class:
             kept = np.delete(np.arange(self.n_classes), gone)
             grams = [grams[index] for index in kept]
@@ -499,6 +612,11 @@ class Sums:
         with uninterrupted():
             self.labels, self.counts, self._position = labels, counts, position
             self._cross, self.grams, self._added_up = cross, grams, None
+            self._masses = masses
+
+
+def _nothing() -> None:
+    pass
 
 
 def _wider(known: np.dtype[Any] | None, new: np.dtype[Any]) -> np.dtype[Any]:

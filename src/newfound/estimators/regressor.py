@@ -1,0 +1,445 @@
+"""The regressor: ridge regression that learns row by row, forgets and merges, exactly."""
+
+import copy
+import os
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from newfound.common.arrays import Floats
+from newfound.common.errors import InputError
+from newfound.common.files import moment
+from newfound.common.locks import Locked, locked
+from newfound.engine.regression import (
+    LABEL,
+    Answer,
+    RegressionEngine,
+    RegressionSettings,
+    checked_regression_settings,
+)
+from newfound.storage import format as file_format
+from newfound.storage.format import State
+from newfound.storage.witnesses import packed_witnesses, unpacked_witnesses
+from newfound.sums.rows import as_rows
+from newfound.sums.weights import as_weights, counted
+
+# What a model has once it is taught.
+LEARNED = ("_engine", "_is_flat", "n_features_in_", "feature_names_in_")
+
+
+class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Ridge regression that learns row by row, forgets and merges, exactly.
+
+    At every moment it is scikit-learn's `Ridge` of everything taught and not forgotten. Learning a
+    row takes O((d + k)^2) time for d features and k targets, and memory does not grow with what was
+    seen. The first question after something was learned solves for the weights, O(d^3 / 3 + d^2 k),
+    whatever was seen before.
+
+    Parameters
+    ----------
+    penalty : float, "auto" or sequence of float, default=1.0
+        Ridge penalty, above 0; the intercept is not penalised. Of several, the one is used under
+        which rows are missed least by models that were not taught them (leave-one-out), in squared
+        error over all targets. "auto" is half decades around the mean squared length of a row. To
+        choose takes about ten times as long as to solve.
+    fit_intercept : bool, default=True
+    witnesses : int, default=500
+        Copies of examples that are kept at most, to be left out. While there are no more than
+        that, all are: then the choice is that of scikit-learn's `RidgeCV`.
+    random_state : int, RandomState or None, default=0
+        Seed of which examples are kept.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,) or (k, d)
+        Weights.
+    intercept_ : float or ndarray of shape (k,)
+    penalty_ : float
+        The penalty that is used.
+    n_features_in_ : int
+        Number of features, d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the features, if the first rows taught had any.
+    n_samples_seen_ : int
+        Number of examples taught and not forgotten.
+    weight_sum_ : float
+        Sum of their weights.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidge
+    >>> model = IncrementalRidge(penalty=1e-6).fit([[0.0], [1.0]], [1.0, 3.0])
+    >>> model.partial_fit([[2.0]], [5.0]).predict([[3.0]]).round(3)
+    array([7.])
+    >>> model.forget([[1.0]], [3.0]).n_samples_seen_
+    2
+    """
+
+    _engine: RegressionEngine  # everything learned; absent until taught
+    _is_flat: bool  # whether targets came in one dimension
+
+    def __init__(
+        self,
+        penalty: float | Literal["auto"] | ArrayLike = 1.0,
+        fit_intercept: bool = True,
+        witnesses: int = 500,
+        random_state: Any = 0,
+    ) -> None:
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.witnesses = witnesses
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget everything and learn `X`, `y`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,) or (m, k)
+        sample_weight : array-like of shape (m,), optional
+            As how many examples each row counts; not negative.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If rows, targets, weights or parameters are none; then the model is as it was.
+
+        Examples
+        --------
+        >>> IncrementalRidge(penalty=1.0).fit([[-1.0], [1.0]], [0.0, 6.0]).coef_
+        array([2.])
+        """
+        return self._learn(X, y, sample_weight, anew=True)
+
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn `X`, `y` on top of what is known, as if all had been there from the start.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,) or (m, k)
+            As many targets as before.
+        sample_weight : array-like of shape (m,), optional
+            As how many examples each row counts; not negative.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If rows, targets, weights or parameters are none; then the model is as it was.
+
+        Examples
+        --------
+        >>> model = IncrementalRidge().partial_fit([[-1.0]], [0.0])
+        >>> model.partial_fit([[1.0]], [6.0]).coef_
+        array([2.])
+        """
+        return self._learn(X, y, sample_weight, anew=not hasattr(self, "_engine"))
+
+    @locked
+    def _learn(self, X: Any, y: Any, sample_weight: Any, anew: bool) -> Self:
+        """Learn rows on top of what is known or, `anew`, in place of it."""
+        settings, page = self._settings(), self
+        if anew:  # on a blank page: whatever fails, this model is as it was
+            page = object.__new__(type(self))
+            page.__dict__ = self._without_lessons()
+        rows, is_flat = page._joint(X, y, reset=anew)
+        rows, weights = _counted(rows, sample_weight)
+        if anew:
+            if not len(rows):
+                raise InputError("all weights are zero, but at least one example is needed")
+            d = page.n_features_in_
+            engine = RegressionEngine.blank(d, rows.shape[1] - d, _seed_of(self.random_state))
+        else:
+            engine, is_flat = self._engine, self._is_flat
+        if len(rows):
+            engine.learn(rows, settings.witnesses, weights)
+        self.__dict__ = {**page.__dict__, "_engine": engine, "_is_flat": is_flat}
+        return self
+
+    @locked
+    def forget(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Take back examples, exactly as if they had never been taught.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+        y : array-like of shape (m,) or (m, k)
+            The targets they were taught with.
+        sample_weight : array-like of shape (m,), optional
+            The weights they were taught with.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotTaughtError
+            If they cannot all have been taught; then the model is as it was.
+        ValueError
+            If rows, targets or weights are none.
+
+        Examples
+        --------
+        >>> model = IncrementalRidge().fit([[-1.0], [1.0], [9.0]], [0.0, 6.0, 1.0])
+        >>> model.forget([[9.0]], [1.0]).coef_
+        array([2.])
+        """
+        engine = self._taught()
+        rows, _ = self._joint(X, y, reset=False)
+        rows, weights = _counted(rows, sample_weight)
+        if len(rows):
+            engine.forget(rows, weights)
+        if not engine.sums.total:
+            self.__dict__ = self._without_lessons()
+        return self
+
+    def merge(self, other: "IncrementalRidge") -> Self:
+        """Learn everything another model was taught; it is not changed.
+
+        Parameters
+        ----------
+        other : IncrementalRidge
+            Of as many features and targets.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If widths, numbers of targets or names of features differ.
+
+        Examples
+        --------
+        >>> one = IncrementalRidge().fit([[-1.0]], [0.0])
+        >>> one.merge(IncrementalRidge().fit([[1.0]], [6.0])).coef_
+        array([2.])
+        """
+        if not isinstance(other, IncrementalRidge):
+            raise TypeError(f"can only merge with an IncrementalRidge, got {type(other).__name__}")
+        # One lock after the other: two models that merge each other would wait for ever.
+        theirs = copy.deepcopy(other)
+        return self._merge(theirs) if theirs.__sklearn_is_fitted__() else self
+
+    @locked
+    def _merge(self, theirs: "IncrementalRidge") -> Self:
+        held = {name: value for name, value in vars(theirs).items() if name in LEARNED}
+        if not hasattr(self, "_engine"):
+            self.__dict__.update(held)
+            return self
+        ours, names = _names(self), _names(theirs)
+        if ours is not None and names is not None and ours != names:
+            raise InputError("cannot merge: the two models were taught features of different names")
+        self._engine = self._engine.merged(held["_engine"], self._settings().witnesses)
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return what is expected of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, k)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers.
+
+        Examples
+        --------
+        >>> IncrementalRidge().fit([[-1.0], [1.0]], [0.0, 6.0]).predict([[0.5]])
+        array([4.])
+        """
+        with self.lock:
+            answer, is_flat, rows = self._answer(), self._is_flat, self._rows(X)
+        found: Floats = rows @ answer.weights + answer.intercept
+        return found[:, 0] if is_flat else found
+
+    @property
+    @locked
+    def coef_(self) -> Floats:
+        """Weights, shape (d,) or (k, d)."""
+        weights = self._answer().weights
+        return weights[:, 0].copy() if self._is_flat else weights.T.copy()
+
+    @property
+    @locked
+    def intercept_(self) -> float | Floats:
+        """Intercept, or one for each target, shape (k,)."""
+        intercept = self._answer().intercept
+        return float(intercept[0]) if self._is_flat else intercept.copy()
+
+    @property
+    @locked
+    def penalty_(self) -> float:
+        """The penalty that is used."""
+        return self._answer().penalty
+
+    @property
+    @locked
+    def n_samples_seen_(self) -> int:
+        """Number of examples taught and not forgotten."""
+        return self._taught().sums.total
+
+    @property
+    @locked
+    def weight_sum_(self) -> float:
+        """Sum of their weights."""
+        return self._taught().sums.mass
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `newfound.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        OSError
+            If the file cannot be written; one that is there stays as it was.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from newfound import load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     IncrementalRidge().fit([[-1.0], [1.0]], [0.0, 6.0]).save(f"{folder}/line.newfound")
+        ...     load(f"{folder}/line.newfound").coef_
+        array([2.])
+        """
+        with self.lock:
+            state, of = self._state(), moment()
+        file_format.write(path, state, of)
+
+    def _state(self) -> State:
+        """Return all that makes this model, as it is saved."""
+        engine, settings, names = self._taught(), self._settings(), _names(self)
+        parameters = {
+            "penalty": "auto" if settings.penalties is None else list(settings.penalties),
+            "fit_intercept": settings.fit_intercept,
+            "witnesses": settings.witnesses,
+            "random_state": engine.witnesses.seed,
+            "n_features": engine.d,
+            "is_flat": self._is_flat,
+        }
+        if names is not None:  # as many as the sums have columns
+            names = names + [f"target {number}" for number in range(engine.k)]
+        state = State(type(self).__name__, parameters, copy.deepcopy(engine.sums), names)
+        return state.keeping("witnesses", packed_witnesses(engine.witnesses, engine.sums))
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Return the model that a file holds, or raise ValueError.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        IncrementalRidge
+        """
+        given, sums = dict(state.parameters), state.sums
+        d, is_flat, penalty = given.pop("n_features"), given.pop("is_flat"), given["penalty"]
+        if isinstance(penalty, list) and len(penalty) == 1:
+            given["penalty"] = penalty[0]
+        model = cls(**given)
+        model._settings()
+        k = sums.width - d if type(d) is int else 0
+        fits = k > 0 < d and type(is_flat) is bool and (k == 1 or not is_flat)
+        if not fits or sums.labels.tolist() != [LABEL] or not sums.per_class:
+            raise InputError("its parameters do not fit its sums")
+        witnesses = unpacked_witnesses(state.kept_by("witnesses"), sums, given["random_state"])
+        model._engine, model._is_flat = RegressionEngine(sums, witnesses, d), is_flat
+        model.n_features_in_ = d
+        if state.feature_names is not None:
+            model.feature_names_in_ = np.array(state.feature_names[:d], dtype=object)
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_engine")
+
+    def __dir__(self) -> Any:
+        return object.__dir__(self)  # scikit-learn's asks for every attribute, and would solve
+
+    def _taught(self) -> RegressionEngine:
+        check_is_fitted(self)
+        return self._engine
+
+    def _answer(self) -> Answer:
+        return self._taught().answer(self._settings())
+
+    def _settings(self) -> RegressionSettings:
+        return checked_regression_settings(self.penalty, self.fit_intercept, self.witnesses)
+
+    def _without_lessons(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in LEARNED}
+
+    def _rows(self, X: Any) -> Floats:
+        rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return as_rows(rows).astype(np.float64, copy=False)
+
+    def _joint(self, X: Any, y: Any, reset: bool) -> tuple[Floats, bool]:
+        """Return rows that end in their targets, shape (m, d + k), and whether these are flat."""
+        rows, targets = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            y_numeric=True,
+        )
+        is_flat = targets.ndim == 1
+        targets = as_rows(np.asarray(targets, dtype=np.float64).reshape(len(rows), -1))
+        if not reset:
+            held = self._taught().k
+            if targets.shape[1] != held:
+                raise InputError(
+                    f"y has {targets.shape[1]} targets, but this model was taught {held}"
+                )
+        return np.hstack([as_rows(rows).astype(np.float64, copy=False), targets]), is_flat
+
+
+def _counted(rows: Floats, sample_weight: Any) -> tuple[Floats, Floats | None]:
+    """Return rows without those that weigh nothing, and the weights of the others."""
+    weights = as_weights(sample_weight, len(rows))
+    kept, _, weights = counted(rows, np.zeros(len(rows)), weights)
+    return kept.astype(np.float64, copy=False), weights
+
+
+def _names(model: Any) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _seed_of(random_state: Any) -> int:
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

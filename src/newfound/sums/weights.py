@@ -1,0 +1,82 @@
+"""Weights of examples: as how many examples each counts."""
+
+from typing import Any
+
+import numpy as np
+
+from newfound.common.arrays import Floats, Labels, Rows
+from newfound.common.device import device_of, on_host
+from newfound.common.errors import InputError
+
+# Weights lie between these, or are zero: beyond, their sums and products would leave float64.
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
+
+
+def as_weights(sample_weight: Any, size: int) -> Floats | None:
+    """Return weights of `size` rows as float64, or None if all of them are one.
+
+    A single number is the weight of every row. Raises ValueError for what cannot be weights.
+
+    >>> as_weights([0, 2.5], 2)
+    array([0. , 2.5])
+    >>> as_weights([1, 1], 2) is None
+    True
+    >>> as_weights([1, -1], 2)
+    Traceback (most recent call last):
+    newfound.InputError: sample_weight holds -1.0, but weights are not negative; `forget` takes back
+    """
+    if sample_weight is None:
+        return None
+    if device_of(sample_weight) is not None:
+        sample_weight = on_host(sample_weight)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight must hold numbers only: {error}") from error
+    if weights.ndim == 0:
+        weights = np.full(size, weights)
+    if weights.ndim != 1:
+        raise InputError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array")
+    if len(weights) != size:
+        raise InputError(
+            f"sample_weight.shape == {weights.shape}, expected {(size,)}: one weight for each row"
+        )
+    _check_range(weights)
+    return None if (weights == 1).all() else weights
+
+
+def counted(
+    X: Rows, labels: Labels, sample_weight: Floats | None
+) -> tuple[Rows, Labels, Floats | None]:
+    """Return rows, labels and weights without those that weigh nothing.
+
+    >>> rows, labels, weights = counted(np.eye(2), np.array(["a", "b"]), np.array([0.0, 1.0]))
+    >>> rows, labels, weights is None
+    (array([[0., 1.]]), array(['b'], dtype='<U1'), True)
+    """
+    if sample_weight is None or sample_weight.all():
+        return X, labels, sample_weight
+    where = np.flatnonzero(sample_weight)
+    device = device_of(X)
+    rows = (
+        X[where] if device is None else device.xp.take(X, device.put(where, double=False), axis=0)
+    )
+    left = sample_weight[where]
+    return rows, labels[where], None if (left == 1).all() else left
+
+
+def _check_range(weights: Floats) -> None:
+    if not np.isfinite(weights).all():
+        what = "NaN" if np.isnan(weights).any() else "infinity"
+        raise InputError(f"Input sample_weight contains {what}")
+    if (weights < 0).any():
+        raise InputError(
+            f"sample_weight holds {weights.min()}, but weights are not negative; `forget` takes "
+            "back"
+        )
+    held = weights[weights > 0]
+    if len(held) and not SMALLEST_WEIGHT <= held.min() <= held.max() <= LARGEST_WEIGHT:
+        raise InputError(
+            f"sample_weight must be 0 or from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, got "
+            f"{held.min():g} to {held.max():g}: scale the weights"
+        )
