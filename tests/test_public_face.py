@@ -42,6 +42,7 @@ def test_the_names_are_those_promised_and_no_others() -> None:
         "datasets",
         "features",
         "load",
+        "partial_fit",
         "sums",
     }
     assert dir(newfound) == sorted(newfound.__all__)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV,
     )
     from newfound.estimators.loading import load as load
+    from newfound.estimators.pipelines import partial_fit as partial_fit
     from newfound.estimators.regressor import IncrementalRidge as IncrementalRidge
     from newfound.recognition.recogniser import Recogniser as Recogniser
 
@@ -37,6 +38,7 @@ _HOME = {
     "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
     "Recogniser": "newfound.recognition.recogniser",
     "load": "newfound.estimators.loading",
+    "partial_fit": "newfound.estimators.pipelines",
 }
 _ROOMS = ("checks", "datasets", "features", "sums")
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "datasets",
     "features",
     "load",
+    "partial_fit",
     "sums",
 ]
 

@@ -185,6 +185,15 @@ def block_of(change: Callable[[Any], Any], number: int = 1) -> Any:
     return da.concatenate(lazy)
 
 
+@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
+def test_a_partition_may_be_sparse(kind: Any) -> None:
+    lazy = block_of(sparse.csr_array)
+    model = kind().fit(lazy, Y)
+    assert_identical(model, kind().fit(rows(), Y))
+    np.testing.assert_array_equal(model.predict(lazy).compute(), model.predict(X))
+    assert model.score(lazy, Y) == model.score(X, Y)
+
+
 def with_nan(part: Any) -> Any:
     part[3, 1] = np.nan
     return part
@@ -224,7 +233,6 @@ BAD = {
         ValueError,
         "partition 1: Input y contains NA at position 1; every row needs a label",
     ),
-    "sparse": (block_of(sparse.csr_array), Y, TypeError, "partition 1: .*[Ss]parse data was pas"),
     "half": (rows(), labels_with(np.full(20, 0.5)), ValueError, "partition 1: .*continuous"),
     "another type": (rows(), labels_with(np.arange(20)), ValueError, "partition 1: .*are strings"),
     "few labels": (rows(), labels_with(Y[:19]), ValueError, "partition 1: .*20, 19"),

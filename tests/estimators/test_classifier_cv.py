@@ -446,7 +446,8 @@ def test_kept_rows_are_witnesses_where_none_else_are_kept() -> None:
         ({"tolerance": -0.1}, "tolerance must be"),
         ({"tolerance": "one-se"}, "tolerance must be"),
         ({"class_weight": "even"}, "class_weight must be"),
-        ({"random_state": None}, "random_state must be"),
+        ({"random_state": -1}, "random_state must be a whole number from 0"),
+        ({"random_state": "none"}, "random_state must be a whole number from 0, None or a gener"),
     ],
     ids=str,
 )

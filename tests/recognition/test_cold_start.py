@@ -78,6 +78,19 @@ def test_a_recogniser_imports_nothing_slow(photos: Path) -> None:
     assert imported_by(script, photos) == set()
 
 
+def test_an_extractor_imports_scikit_learn_only_when_scikit_learn_asks(tmp_path: Path) -> None:
+    script = """
+        import numpy as np
+        from newfound.features import Pixels
+        pixels = Pixels(size=4).set_params(size=2)
+        assert repr(pixels) == "Pixels(size=2)"
+        assert pixels.fit_transform([np.zeros((8, 8), dtype=np.uint8)]).shape == (1, 4)
+        assert len(pixels.get_feature_names_out()) == 4
+    """
+    assert imported_by(script, tmp_path) == set()
+    assert "sklearn" in imported_by(f"{script}\n        pixels.__sklearn_tags__()", tmp_path)
+
+
 @pytest.mark.parametrize(
     "words",
     [

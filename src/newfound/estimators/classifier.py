@@ -12,7 +12,9 @@ from newfound.common.device import Array, lasting
 from newfound.common.locks import locked
 from newfound.distributed.answers import accuracy
 from newfound.distributed.collections import in_memory, is_collection
+from newfound.engine.engine import Engine
 from newfound.estimators.answers import in_precision
+from newfound.estimators.constraints import CONSTRAINTS
 from newfound.estimators.inputs import checked_labels, checked_rows
 from newfound.estimators.learner import Learner
 from newfound.estimators.representation import Representation
@@ -27,6 +29,9 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     At every moment its weights are those of ridge regression on one-hot targets over everything
     taught and not forgotten, with the column of each class scaled up the rarer it is (recoding).
     Learning a row takes O(d^2 + dT) time, and memory does not grow with what was seen.
+
+    Rows may be dense or sparse, as any matrix or array of scipy.sparse: sparse ones are made dense
+    a block of 64 MB at a time. Of sparse features there may be 10,000.
 
     Any number of threads may ask while others teach: an answer is that of before or of after a
     call that learns, and such calls wait for each other. Hold `lock` to make several calls one.
@@ -83,6 +88,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     """
 
     _SETTINGS: ClassVar[Any] = Settings
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
     def __init__(
         self,
@@ -101,7 +107,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
@@ -130,7 +136,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -156,7 +162,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -185,7 +191,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
         sample_weight : array-like of shape (m,), optional
@@ -265,6 +271,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
         # which scikit-learn's checks ask of classifiers unless they say so.
         tags.classifier_tags.poor_score = not self.fit_intercept
         tags.array_api_support = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -293,7 +300,7 @@ class IncrementalRidgeClassifier(Learner, Representation, ClassifierMixin, BaseE
     def _labels(self, X: Any, y: Any) -> Labels:
         return checked_labels(X, y)
 
-    def _settings(self) -> Any:
+    def _settings(self, stream: Engine | None = None) -> Any:
         """Return the parameters, checked: once a call, and then handed on."""
         return checked_settings(self.penalty, self.recoding, self.class_weight, self.fit_intercept)
 

@@ -7,8 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Floats
 from newfound.common.locks import locked
+from newfound.engine.engine import Engine
 from newfound.estimators.classifier import IncrementalRidgeClassifier
+from newfound.estimators.constraints import SELECTION_CONSTRAINTS
 from newfound.estimators.learner import CHOOSING
+from newfound.estimators.seeds import Seed, plain_seed
 from newfound.solvers.settings import (
     ClassWeight,
     SelectionSettings,
@@ -59,8 +62,11 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         As in `IncrementalRidgeClassifier`. When a witness is left out, weights stay as they are.
         Under "balanced" there is nothing to recode, and the penalty is chosen alone.
     fit_intercept : bool, default=True
-    random_state : int, default=0
-        Seed of which examples become witnesses, and of the what-ifs.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of which examples become witnesses, and of the what-ifs. From a generator of numpy's,
+        or from numpy's own with None, a seed is drawn when the first rows are learned: by every
+        `fit` anew, and once in a stream, which keeps it, also in its file. A number that is set
+        later counts from then on.
 
     Attributes
     ----------
@@ -86,6 +92,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     """
 
     _SETTINGS: ClassVar[Any] = SelectionSettings
+    _parameter_constraints: ClassVar[dict[str, Any]] = SELECTION_CONSTRAINTS
 
     def __init__(
         self,
@@ -97,7 +104,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         tolerance: float = CHOOSING.tolerance,
         class_weight: ClassWeight | None = CHOOSING.class_weight,
         fit_intercept: bool = CHOOSING.fit_intercept,
-        random_state: int = CHOOSING.random_state,
+        random_state: Seed = CHOOSING.random_state,
     ) -> None:
         self.penalties = penalties
         self.recodings = recodings
@@ -189,7 +196,9 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self._taught()
         return plot(self._ready().findings, axes)
 
-    def _settings(self) -> SelectionSettings:
+    def _settings(self, stream: Engine | None = None) -> SelectionSettings:
+        begun = None if stream is None else stream.settings
+        seed = begun.random_state if isinstance(begun, SelectionSettings) else None
         return checked_selection_settings(
             self.penalties,
             self.recodings,
@@ -199,5 +208,5 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
             self.tolerance,
             self.class_weight,
             self.fit_intercept,
-            self.random_state,
+            plain_seed(self.random_state, seed),
         )

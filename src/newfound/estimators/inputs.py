@@ -14,6 +14,7 @@ from newfound.common.errors import InputError
 from newfound.sums.device import square_of
 from newfound.sums.labels import as_labels
 from newfound.sums.rows import LARGEST_SQUARE
+from newfound.sums.sparse import dense, is_sparse
 
 
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
@@ -32,11 +33,14 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Rows:
             return _rows_there(estimator, X, device, reset)
         _check_on_host(X, device)
     try:
-        rows = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32])
+        rows = validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
     except TypeError as error:
         if "sparse" in str(error).lower():
             raise
         raise TypeError(f"X must hold numbers only: {error}") from error
+    rows = dense(rows) if is_sparse(rows) else rows  # also of a table of sparse columns
     if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
         raise _too_large(float(np.abs(rows).max()))
     return rows

@@ -18,7 +18,7 @@ from newfound.common.files import moment
 from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked, locked
 from newfound.distributed.answers import lazily
-from newfound.distributed.collections import in_memory, is_collection, like_a_row
+from newfound.distributed.collections import in_memory, is_collection, length, like_a_row
 from newfound.distributed.learning import Checks, Lesson, learned
 from newfound.engine.engine import Engine
 from newfound.estimators.answers import Answered, Reading, novelty
@@ -32,6 +32,7 @@ from newfound.storage.format import State
 from newfound.storage.selection import packed, unpacked
 from newfound.sums.labels import as_labels, join_labels
 from newfound.sums.rows import as_rows
+from newfound.sums.sparse import blocks, is_long
 from newfound.sums.sums import Sums
 from newfound.sums.view import SumsView
 from newfound.sums.weights import as_weights, counted
@@ -57,6 +58,7 @@ CHOOSING = SelectionSettings(
 FEW_ROWS = 16
 # Rows that lessons and `apart` take at a time: classes arrive in the same order with both.
 BLOCK = 16
+NOTHING_WEIGHS = "all weights are zero, but at least one example is needed"
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)
@@ -115,8 +117,11 @@ class Learner(Locked):
         """The name of the estimator that this is, or would be."""
         return self._kind
 
-    def _settings(self) -> Any:
-        """Return the parameters, checked: once a call, and then handed on."""
+    def _settings(self, stream: Engine | None = None) -> Any:
+        """Return the parameters, checked: once a call, and then handed on.
+
+        Of a stream that has begun, they hold its seed, should none be given as a parameter.
+        """
         return self.settings
 
     def _settings_type(self, kind: str) -> Any:
@@ -143,8 +148,8 @@ class Learner(Locked):
     def _labels(self, X: Any, y: Any) -> Labels:
         """Return `y` as labels, one for each row of `X`, or raise ValueError."""
         labels = as_labels(y)
-        if len(X) != len(labels):
-            raise InputError(f"X has {len(X)} rows, but y has {len(labels)} labels")
+        if length(X) != len(labels):
+            raise InputError(f"X has {length(X)} rows, but y has {len(labels)} labels")
         return labels
 
     @property
@@ -170,7 +175,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers. New ones become new classes.
@@ -207,7 +212,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             Or a Dask array or DataFrame, whose rows stay where they are (docs/scale.md).
         y : array-like of shape (m,)
             Labels: strings, booleans or whole numbers.
@@ -244,7 +249,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
             In memory: not a Dask collection.
         y : array-like of shape (m,)
             The labels they were taught with.
@@ -275,7 +280,8 @@ class Learner(Locked):
         array([1, 1])
         """
         _check_in_memory(X, "forget")
-        warn_of_rounding(self._forget(X, y, sample_weight), stacklevel=2)
+        forget = self._forget_blocks if is_long(X) else self._forget
+        warn_of_rounding(forget(X, y, sample_weight), stacklevel=2)
         return self
 
     @locked
@@ -297,6 +303,37 @@ class Learner(Locked):
             error = engine.forget(rows, index, weights)
         self._reset_if_empty()
         return error
+
+    @locked
+    @lasting
+    def _forget_blocks(self, X: Any, y: ArrayLike, sample_weight: Any) -> float:
+        """Take back sparse rows, of which one block is dense at a time, all or none."""
+        sums, labels = self._taught(), self._labels(X, y)
+        weights = as_weights(sample_weight, len(labels))
+        weigh = slice(None) if weights is None else weights > 0
+        distinct, gone = np.unique(labels[weigh], return_counts=True)
+        for label, many in zip(distinct.tolist(), gone, strict=True):
+            held = sums.counts[sums.position(label)]
+            if many > held:  # in a later block, there would be no such class any more
+                raise NotTaughtError(
+                    f"cannot forget {many} examples of {label!r}: {held} of them were taught"
+                )
+        page = self._copied()
+        forget = page._forget  # noqa: SLF001  (it is a learner, too)
+        error = sum((forget(*block) for block in _weighed_blocks(X, labels, weights)), start=0.0)
+        self.__dict__ = page.__dict__
+        return error
+
+    def _copied(self, blank: bool = False) -> Self:
+        """Return a copy of this model, with what was taught or without, under the same lock.
+
+        Whatever fails while it is changed, this model is as it was.
+        """
+        page = object.__new__(type(self))
+        page.__dict__ = self._without_lessons() if blank else dict(self.__dict__)
+        if hasattr(page, "_engine"):
+            page._engine = self._engine.moved(self._engine.device)
+        return page
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -398,7 +435,7 @@ class Learner(Locked):
         >>> Learner().store([[0.0], [1.0]], ["cup", "mug"]).blank().is_taught
         False
         """
-        return Learner(self._settings())
+        return Learner(self._settings(self.__dict__.get("_engine")))
 
     def apart(self, X: ArrayLike, y: ArrayLike) -> "Learner":
         """Return a plain learner with the same parameters that was taught these rows alone.
@@ -471,8 +508,8 @@ class Learner(Locked):
     @lasting
     def _merge(self, theirs: Lessons) -> Self:
         self._check_at_rest()
-        settings, names = self._settings(), self._common_names(theirs)
-        ours = getattr(self, "_engine", None)
+        ours, names = getattr(self, "_engine", None), self._common_names(theirs)
+        settings = self._settings(ours)
         if ours is None:
             ours = Engine.blank(theirs.engine.sums.width, settings, theirs.engine.device)
         return self._adopt(ours.configure(settings).merged(theirs.engine), names)
@@ -507,7 +544,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -542,7 +579,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -580,7 +617,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -611,6 +648,8 @@ class Learner(Locked):
         if is_collection(X):
             lazy: Floats = self._answer_lazily(self.frozen().learner.unknown_proba, X, np.zeros(0))
             return lazy
+        if is_long(X):
+            return self._ask_blocks(self.unknown_proba, X)
         unknown = self._answered(X, "unknown_proba", look=True).unknown
         assert unknown is not None
         return unknown
@@ -667,7 +706,7 @@ class Learner(Locked):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -691,6 +730,8 @@ class Learner(Locked):
         if is_collection(X):
             lazy: Floats = self._answer_lazily(self.frozen().learner.novelty, X, np.zeros(0))
             return lazy
+        if is_long(X):
+            return self._ask_blocks(self.novelty, X)
         with self.lock:
             self._taught()
             rows = self._rows(X, reset=False)
@@ -1168,7 +1209,7 @@ class Learner(Locked):
 
     def _ready(self) -> Engine:
         """Return the engine, with the parameters as they now are."""
-        return self._engine.configure(self._settings())
+        return self._engine.configure(self._settings(self._engine))
 
     @lasting
     def _learn(
@@ -1184,7 +1225,28 @@ class Learner(Locked):
         if is_collection(X):
             return self._learn_partitions(X, y, classes, whole, sample_weight)
         y, sample_weight = in_memory(y), in_memory(sample_weight)
-        return self._learn_rows(X, y, classes, whole, put_off, sample_weight)
+        learn = self._learn_blocks if is_long(X) else self._learn_rows
+        return learn(X, y, classes, whole, put_off, sample_weight)
+
+    @locked
+    def _learn_blocks(
+        self, X: Any, y: Any, classes: Any, whole: bool, put_off: bool, sample_weight: Any
+    ) -> Self:
+        """Learn sparse rows, of which one block is dense at a time, all or none."""
+        self._check_at_rest()
+        labels, page = self._labels(X, y), self._copied(blank=whole)
+        weights = as_weights(sample_weight, len(labels))
+        for rows, own, theirs in _weighed_blocks(X, labels, weights):
+            if put_off or whole:
+                page.store(rows, own, theirs)
+            else:
+                page.partial_fit(rows, own, classes, theirs)
+        if whole and not page.is_taught:
+            raise InputError(NOTHING_WEIGHS)
+        if whole:
+            page.reconsider()
+        self.__dict__ = page.__dict__
+        return self
 
     def _learn_partitions(
         self, X: Any, y: Any, classes: Any, whole: bool, sample_weight: Any
@@ -1226,7 +1288,7 @@ class Learner(Locked):
     def _take_in(self, theirs: Engine, names: list[str] | None, whole: bool) -> Self:
         """Take in what was learned elsewhere, on top of what is known or in place of it."""
         self._check_at_rest()
-        ours = self._continued(theirs.sums.width, whole)
+        ours = self._continued(theirs.sums.width, whole, theirs)
         if ours.sums.total:  # others may have taught it meanwhile
             held = self._feature_names()
             if held is not None and names is not None and held != names:
@@ -1240,10 +1302,13 @@ class Learner(Locked):
             both.reconsider()
         return self._adopt(both, names)
 
-    def _continued(self, width: int, whole: bool) -> Engine:
-        """Return the engine that learns on or, with `whole` or where there is none, a new one."""
+    def _continued(self, width: int, whole: bool, stream: Engine | None = None) -> Engine:
+        """Return the engine that learns on or, with `whole` or where there is none, a new one.
+
+        The new one is that of a stream that has begun elsewhere, or of one that begins.
+        """
         if whole or not hasattr(self, "_engine"):
-            return Engine.blank(width, self._settings())
+            return Engine.blank(width, self._settings(stream))
         return self._ready()
 
     @locked
@@ -1252,8 +1317,7 @@ class Learner(Locked):
     ) -> Self:
         self._check_at_rest()
         anew = whole or not hasattr(self, "_engine")
-        settings, page = self._settings(), self
-        labels = self._labels(X, y)
+        page, labels = self, self._labels(X, y)
         announced = labels[:0] if classes is None else as_labels(classes, "classes")
         join_labels(announced, labels)  # which fails where they do not go together
         if anew:  # on a blank page: whatever fails, this model is as it was
@@ -1263,10 +1327,10 @@ class Learner(Locked):
         rows, labels, weights = counted(rows, labels, as_weights(sample_weight, len(labels)))
         if not len(labels):
             if whole:
-                raise InputError("all weights are zero, but at least one example is needed")
+                raise InputError(NOTHING_WEIGHS)
             return self
         if anew:
-            engine = Engine.blank(rows.shape[1], settings, device_of(rows))
+            engine = Engine.blank(rows.shape[1], self._settings(), device_of(rows))
             rows = engine.placed(rows)
         else:
             engine, rows = self._ready(), self._placed(rows, "partial_fit")
@@ -1368,13 +1432,21 @@ class Learner(Locked):
     def _ask(self, method: str, question: str, X: Any) -> Any:
         """Return one thing of all that is said of rows: lazily, of those of a Dask collection."""
         get = attrgetter(question)
-        if not is_collection(X):
+        if not is_collection(X) and not is_long(X):
             return get(self._answered(X, method))
         with self.lock:
             self._taught()
             reading = self._reading().copy()
             nothing = reading.ask(get, np.zeros((1, self.n_features_in_)))[:0]
+        if is_long(X):
+            parts = [reading.ask(get, self._rows(rows, reset=False)) for _, rows in blocks(X)]
+            return np.concatenate(parts)
         return self._answer_lazily(partial(reading.ask, get), X, nothing)
+
+    @locked
+    def _ask_blocks(self, ask: Callable[[Any], Floats], X: Any) -> Floats:
+        """Return the answers to sparse rows, of which one block is dense at a time."""
+        return np.concatenate([ask(rows) for _, rows in blocks(X)])
 
     def _answer_lazily(self, answer: Callable[[Rows], Any], X: Any, nothing: Any) -> Any:
         """Return a lazy array of answers to the rows of a Dask collection.
@@ -1391,6 +1463,16 @@ class Learner(Locked):
         if names is not None and others is not None and names != others:
             raise InputError("cannot merge: the two models were taught features of different names")
         return names if names is not None else others
+
+
+def _weighed_blocks(
+    X: Any, labels: Labels, weights: Floats | None
+) -> Iterator[tuple[Rows, Labels, Floats | None]]:
+    """Yield blocks of sparse rows in which something weighs, with their labels and weights."""
+    for place, rows in blocks(X):
+        theirs = None if weights is None else weights[place]
+        if theirs is None or theirs.any():
+            yield rows, labels[place], theirs
 
 
 def _check_in_memory(X: Any, method: str) -> None:

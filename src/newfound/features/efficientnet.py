@@ -66,12 +66,13 @@ class EfficientNetLite0(OnnxExtractor):
     ) -> None:
         if output not in ("features", "logits"):
             raise InputError(f"output must be 'features' or 'logits', got {output!r}")
-        root = output == "features" if root is None else root
+        roots = output == "features" if root is None else root
         super().__init__(
-            graph(), output, mean=127.0, scale=128.0, crop=crop, root=root, provider=provider
+            graph(), output, mean=127.0, scale=128.0, crop=crop, root=roots, provider=provider
         )
+        self.root = root  # type: ignore[assignment]  # as it was given
         self.identity = replace(self.identity, name="efficientnet-lite0", weights=WEIGHTS)
-        self.source = b""  # it is installed wherever newfound is
+        self.path = b""  # it is installed wherever newfound is
 
     def network(self) -> bytes:
         """Return the graph."""

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +17,7 @@ from newfound.common.files import digest_of
 from newfound.features.identity import Identity
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
+from newfound.features.transformer import Transformer
 
 
 @runtime_checkable
@@ -36,11 +37,12 @@ class Extracted(NamedTuple):
     problem: UnreadableImageError | None
 
 
-class Extractor(ABC):
+class Extractor(Transformer):
     """Images in, vectors out.
 
     Every worker reads, decodes and prepares its images and then runs the network on them, on one
-    core. While one decodes, others compute, and no core waits for another.
+    core. While one decodes, others compute, and no core waits for another. To scikit-learn it is a
+    transformer.
     """
 
     # identity: what its vectors are known by.

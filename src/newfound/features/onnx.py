@@ -52,6 +52,8 @@ class OnnxExtractor(Extractor):
     FileNotFoundError: no network at no such file.onnx
     """
 
+    # tensor: name of what it gives. takes_root: whether that becomes roots.
+
     batch_size = 16
 
     def __init__(
@@ -68,10 +70,12 @@ class OnnxExtractor(Extractor):
         provider: str = "cpu",
     ) -> None:
         said_of_root = root_in_identity(root)
-        self.source, self.provider = path, provider
+        self.path, self.output, self.size, self.mean, self.scale = path, output, size, mean, scale
+        self.channels, self.crop, self.root, self.provider = channels, crop, root, provider
+        self.takes_root = root
         data = path if isinstance(path, bytes) else _read(path)
         with _naming(path):
-            self.session, self.output = _session_with(data, output, provider)
+            self.session, self.tensor = _session_with(data, output, provider)
             tell_of_fallback(self.session, provider, runtime(), stacklevel=2)
             self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
             if size is None and fixed is None:
@@ -79,7 +83,6 @@ class OnnxExtractor(Extractor):
             if size is not None and fixed is not None and fixed != _pair(size):
                 raise InputError(f"this network takes images of {fixed}, not of {_pair(size)}")
             self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
-            self.root = root
             self.batch_size = self.batch_limit or self.batch_size
             try:
                 self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
@@ -89,25 +92,25 @@ class OnnxExtractor(Extractor):
                 raise InputError(f"this network does not take such images: {error}") from error
         preprocessing = {**self.prepare.to_json(), **said_of_root}
         weights = hashlib.sha256(data).hexdigest()
-        self.identity = Identity("onnx", weights, self.output, preprocessing)
+        self.identity = Identity("onnx", weights, self.tensor, preprocessing)
 
     def network(self) -> bytes:
         """Return the file that it was made from, as it was then, or raise ValueError."""
-        if isinstance(self.source, bytes):
-            return self.source
-        data = _read(self.source)
+        if isinstance(self.path, bytes):
+            return self.path
+        data = _read(self.path)
         if hashlib.sha256(data).hexdigest() != self.identity.weights:
-            raise InputError(f"{os.fspath(self.source)} has changed since it was read")
+            raise InputError(f"{os.fspath(self.path)} has changed since it was read")
         return data
 
     def __getstate__(self) -> dict[str, Any]:
         # Who has a pickle need not have the file.
-        source = self.source if isinstance(self.source, bytes) else self.network()
-        return {**self.__dict__, "source": source, "session": None}
+        path = self.path if isinstance(self.path, bytes) else self.network()
+        return {**self.__dict__, "path": path, "session": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.session, _ = _session_with(self.network(), self.output, self.provider)
+        self.session, _ = _session_with(self.network(), self.tensor, self.provider)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return features, shape (m, width), of what `prepare` made of m images."""
@@ -115,14 +118,14 @@ class OnnxExtractor(Extractor):
         if self.batch_limit and m < self.batch_limit:  # networks of a fixed number of images
             missing = np.zeros((self.batch_limit - m, *batch.shape[1:]), dtype=np.float32)
             batch = np.concatenate([batch, missing])
-        (features,) = self.session.run([self.output], {self.input: batch})
+        (features,) = self.session.run([self.tensor], {self.input: batch})
         if np.ndim(features) < 2 or len(features) != len(batch):
             raise InputError(
-                f"{self.output} has shape {np.shape(features)} for {len(batch)} images: it is not "
+                f"{self.tensor} has shape {np.shape(features)} for {len(batch)} images: it is not "
                 "one row each"
             )
         rows: NDArray[np.float32] = np.asarray(features, dtype=np.float32)[:m].reshape(m, -1)
-        return take_root(rows) if self.root else rows
+        return take_root(rows) if self.takes_root else rows
 
 
 @contextmanager

@@ -45,6 +45,7 @@ class Pixels(Extractor):
     ) -> None:
         if not isinstance(range, tuple | list) or len(range) != 2 or not range[0] < range[1]:
             raise InputError(f"range must be two numbers that rise, black and white, got {range}")
+        self.size, self.range, self.channels, self.root = size, range, channels, root
         black, white = range
         step = 255 / (white - black)
         self.prepare = Preprocessing(size, -black * step, step, channels)
@@ -56,7 +57,6 @@ class Pixels(Extractor):
             "channels": channels,
             **root_in_identity(root),
         }
-        self.root = root
         self.identity = Identity("pixels", preprocessing=preprocessing)
 
     def run(self, batch: NDArray[np.float32]) -> NDArray[np.float32]:

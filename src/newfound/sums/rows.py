@@ -6,6 +6,7 @@ import numpy as np
 
 from newfound.common.arrays import Rows
 from newfound.common.errors import InputError
+from newfound.sums.sparse import dense, is_sparse
 
 # Sum of squares from which sums would soon leave the range of float64.
 LARGEST_SQUARE = 1e290
@@ -21,7 +22,7 @@ def as_rows(X: Any) -> Rows:
     newfound.InputError: X should have two dimensions, rows and features; its shape is (2,)
     """
     try:
-        rows = np.asarray(X)
+        rows = dense(X) if is_sparse(X) else np.asarray(X)
     except ValueError as error:
         raise InputError(
             "X should have two dimensions: its rows are of different lengths"

@@ -90,7 +90,8 @@ class Sums:
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Finite numbers; float32 is kept, all else becomes float64.
+            Finite numbers; float32 is kept, all else becomes float64. A sparse matrix becomes
+            dense as a whole.
         y : array-like of shape (m,)
             The labels: strings, booleans or whole numbers.
         per_class : bool, default=False
