@@ -221,7 +221,7 @@ def test_what_was_taught_with_a_weight_is_taken_back_with_it() -> None:
     model = IncrementalRidgeClassifier().fit(X, y, w)
     assert model.forget(X[:1], y[:1], w[:1]).class_weight_sum_.tolist() == [1e-5, 3.0]
     for weights in ([2.0], [4.0], None):
-        with pytest.raises(NotTaughtError):
+        with pytest.raises(NotTaughtError, match="give the weights that they were taught with"):
             model.forget(X[2:], y[2:], weights)
     model.partial_fit(X[2:], y[2:])
     with pytest.raises(NotTaughtError, match="weigh 5: all of that class weigh 4; give the weights"):

@@ -406,6 +406,7 @@ class Sums:
             no data.
         """
         counts = self._counts_without(index)
+        self._check_masses(index, sample_weight, counts)
         present, terms = self._cross.terms(X, index, exact=True, sample_weight=sample_weight)
         rows = weighted(X, sample_weight, self.device)
         self._check_totals(rows, index, counts, present, on_host(terms).sum(axis=0))
@@ -413,7 +414,6 @@ class Sums:
         removals = [gram.prepare_removal(rows) for gram, rows in pairs]
         for gram, rows in pairs if self.per_class else ():
             check_removal(gram, rows)
-        self._check_masses(index, sample_weight, counts)
         shift = self._cross.prepare(present, -terms, self.n_classes)
         masses, weigh = self._prepare_masses(index, sample_weight, self.n_classes, -1.0)
         vanished = np.flatnonzero((counts == 0) & (self.counts > 0))
