@@ -35,6 +35,6 @@ def _table(measurements: list[Measurement]) -> str:
 
 def _cell(found: Measurement) -> str:
     if found.unit != "%":
-        return f"{found.value:.3g} {found.unit}"
+        return f"{float(f'{found.value:.2g}'):g} {found.unit}"  # no time is exact to three digits
     worst = re.match(r"worst (\S+)", found.note)
     return f"{found.value:.1f}" + (f" ({worst[1]})" if worst else "")

@@ -207,11 +207,12 @@ def test_tables_of_the_comparison_are_written_where_the_page_has_them(tmp_path: 
         Measurement("b: two", 70.0, "%", note="1 draw"),
         Measurement("behind the best: one", 3.0, "points"),
         Measurement("a: one: step", 0.1234, "ms"),
+        Measurement("a: two: step", 4567.0, "ms"),
     ]
     for _ in range(2):
         write_tables(found, page)
         text = page.read_text()
         assert "| | a | b |\n|---|---|---|\n| one | 91.3 (90.0) |  |\n| two | 5.0 | 70.0 |" in text
-        assert "| | a: step |\n|---|---|\n| one | 0.123 ms |" in text
+        assert "| | a: step |\n|---|---|\n| one | 0.12 ms |\n| two | 4600 ms |" in text
         assert text.count("words.") == 2
         assert "old" not in text
