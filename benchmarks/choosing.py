@@ -130,11 +130,13 @@ def rare_tomato(frames: Frames, trial: int, name: str = "") -> Stream:
     return _of_frames(f"Washington, tomato rare{name}", frames, rows, test, moments)
 
 
-def long_tail(frames: Frames, trial: int, name: str = "", order: int = 0) -> Stream:
-    """25 of 51 categories shown 1 to 20 times, the others 300; all shuffled."""
-    rng, train, test = _split(frames, trial, per_test=100)
+def long_tail(
+    frames: Frames, trial: int, name: str = "", order: int = 0, most: int = 300, per_test: int = 100
+) -> Stream:
+    """25 of 51 categories shown 1 to 20 times, the others 300, or `most`; all shuffled."""
+    rng, train, test = _split(frames, trial, per_test)
     labels = sorted(train)
-    shown = dict.fromkeys(labels, 300)
+    shown = dict.fromkeys(labels, most)
     for i in rng.permutation(len(labels))[:25]:
         shown[labels[i]] = round(float(np.exp(rng.uniform(0, np.log(20)))))
     rows = rng.permutation(np.concatenate([train[t][: shown[t]] for t in labels]))
@@ -142,10 +144,12 @@ def long_tail(frames: Frames, trial: int, name: str = "", order: int = 0) -> Str
     return _of_frames(f"Washington, long tail{name}", frames, rows, test, (len(rows),))
 
 
-def one_after_another(frames: Frames, trial: int, name: str = "") -> Stream:
-    """51 categories, 300 of each, each shown only when all before it have been."""
-    _, train, test = _split(frames, trial, per_test=100)
-    rows = np.concatenate([rows[:300] for rows in train.values()])
+def one_after_another(
+    frames: Frames, trial: int, name: str = "", most: int = 300, per_test: int = 100
+) -> Stream:
+    """51 categories, 300 of each, or `most`, each shown only when all before it have been."""
+    _, train, test = _split(frames, trial, per_test)
+    rows = np.concatenate([rows[:most] for rows in train.values()])
     return _of_frames(f"Washington, one after another{name}", frames, rows, test, (len(rows),))
 
 
@@ -153,15 +157,15 @@ def of_scikit_learn(trial: int) -> Iterator[Stream]:
     """Data that scikit-learn ships or makes, raw and otherwise; a third of it to test."""
     rng = np.random.default_rng(trial)
     X, y = datasets.load_digits(return_X_y=True)
-    yield _shuffled("digits", X, y, trial)
+    yield shuffled("digits", X, y, trial)
     features = np.maximum(0, (X - X.mean(axis=0)) @ rng.normal(size=(64, 600)))
-    yield _shuffled("digits, 600 random features", features, y, trial)
-    yield _tailed(_shuffled("digits, long tail", X, y, trial), rng)
+    yield shuffled("digits, 600 random features", features, y, trial)
+    yield tailed(shuffled("digits, long tail", X, y, trial), rng)
     for load in (datasets.load_iris, datasets.load_wine, datasets.load_breast_cancer):
         X, y = load(return_X_y=True)
         name = load.__name__.removeprefix("load_").replace("_", " ")
-        yield _shuffled(name, X, y, trial)
-        yield _shuffled(f"{name}, standardised", StandardScaler().fit_transform(X), y, trial)
+        yield shuffled(name, X, y, trial)
+        yield shuffled(f"{name}, standardised", StandardScaler().fit_transform(X), y, trial)
     for width, classes in ((20, 4), (200, 10)):
         X, y = datasets.make_classification(
             2000,
@@ -171,7 +175,7 @@ def of_scikit_learn(trial: int) -> Iterator[Stream]:
             n_clusters_per_class=2,
             random_state=trial,
         )
-        yield _shuffled(f"made, {width} features", X, y, trial)
+        yield shuffled(f"made, {width} features", X, y, trial)
     # As land cover is: mostly two of seven classes, features of very different size.
     X, y = datasets.make_classification(
         6000,
@@ -181,16 +185,17 @@ def of_scikit_learn(trial: int) -> Iterator[Stream]:
         weights=[0.37, 0.48, 0.06, 0.005, 0.02, 0.03, 0.035],
         random_state=trial,
     )
-    yield _shuffled("made, like land cover", X * np.logspace(-1, 3, 54), y, trial)
+    yield shuffled("made, like land cover", X * np.logspace(-1, 3, 54), y, trial)
 
 
-def _shuffled(name: str, X: Floats, y: Any, trial: int) -> Stream:
+def shuffled(name: str, X: Floats, y: Any, trial: int) -> Stream:
+    """A random third of the rows to test, the others in random order."""
     order = np.random.default_rng(trial).permutation(len(y))
     test, train = np.split(order, [len(y) // 3])
     return Stream(name, X[train], y[train], X[test], y[test], (len(train),))
 
 
-def _tailed(stream: Stream, rng: np.random.Generator) -> Stream:
+def tailed(stream: Stream, rng: np.random.Generator) -> Stream:
     """Keep 2 to 60 rows of half of the classes."""
     keep = np.ones(len(stream.y), dtype=bool)
     for label in rng.permutation(np.unique(stream.y))[::2]:
@@ -329,8 +334,8 @@ def beside_scikit_learn() -> Iterator[Measurement]:
 def shuffles(number: int = 20) -> Iterator[Measurement]:
     """How much the order of the same rows matters: the standard deviation of accuracy."""
     X, y = datasets.load_digits(return_X_y=True)
-    stream = _shuffled("digits", X, y, 0)
-    cases = [("digits", [_reordered(stream, i) for i in range(number)])]
+    stream = shuffled("digits", X, y, 0)
+    cases = [("digits", [reordered(stream, i) for i in range(number)])]
     frames = washington()
     if frames is not None:
         tails = [long_tail(frames, 0, order=i + 1) for i in range(number)]
@@ -342,7 +347,8 @@ def shuffles(number: int = 20) -> Iterator[Measurement]:
         yield Measurement(what, float(np.std(found)), "points", 0.5, note=note)
 
 
-def _reordered(stream: Stream, seed: int) -> Stream:
+def reordered(stream: Stream, seed: int) -> Stream:
+    """Return the same rows in another order."""
     order = np.random.default_rng(seed).permutation(len(stream.y))
     return stream._replace(X=stream.X[order], y=stream.y[order])
 

@@ -1,4 +1,4 @@
-"""Run every benchmark, or those that are named; write RESULTS.md and the figure of the README."""
+"""Run every benchmark, or those that are named; write RESULTS.md, a figure and a page."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -11,6 +11,7 @@ from benchmarks import (
     busy,
     choosing,
     cluster_size,
+    comparison,
     distributed,
     footprint,
     growth,
@@ -26,12 +27,14 @@ from benchmarks import (
     unknown,
 )
 from benchmarks.common import Measurement, table
+from benchmarks.comparison_page import write_tables
 from newfound.common.extras import imported_from
 from newfound.paper.timing import machine
 
 HERE = Path(__file__).parent
 OURS = "black"
 FIGURE = HERE.parent / "docs" / "speed.png"
+PAGE = HERE.parent / "docs" / "comparison.md"
 QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
     module.__name__.removeprefix("benchmarks."): (module.TITLE, module.measure)
     for module in (
@@ -45,6 +48,7 @@ QUESTIONS: dict[str, tuple[str, Callable[[], Iterable[Measurement]]]] = {
         footprint,
         images,
         peers,
+        comparison,
         solvers,
         choosing,
         unknown,
@@ -113,6 +117,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help=f"some of: {', '.join(QUESTIONS)}")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "RESULTS.md")
     parser.add_argument("--figure", type=Path, default=FIGURE)
+    parser.add_argument("--page", type=Path, default=PAGE)
     arguments = parser.parse_args()
     start = perf_counter()
     answers: dict[str, list[Measurement]] = {}
@@ -124,6 +129,8 @@ def main() -> None:
             print(f"  {found.what}: {found.value:.3g} {found.unit} {found.verdict}", flush=True)
     if answers.keys() >= {peers.TITLE, busy.TITLE}:
         draw(answers[peers.TITLE], answers[busy.TITLE], arguments.figure)
+    if comparison.TITLE in answers:
+        write_tables(answers[comparison.TITLE], arguments.page)
     where = ", ".join(f"{name} {value}" for name, value in machine().items())
     seconds = f"{perf_counter() - start:.0f} seconds"
     head = f"# Results\n\nWritten by `make bench` in {seconds}, on: {where}.\n"

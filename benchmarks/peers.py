@@ -98,21 +98,26 @@ class StreamingLDA(Means):
     def __init__(self, classes: Any) -> None:
         super().__init__(classes)
         self.total = 0
-        self.covariance: Rows = np.zeros((0, 0))
+        self.offs: list[Rows] = []
+        self.scatter: Rows | None = None
+
+    def partial_fit(self, X: Rows, y: Any) -> None:
+        super().partial_fit(X, y)
+        offs, self.offs = np.array(self.offs), []
+        added = offs.T @ offs
+        self.scatter = added if self.scatter is None else self.scatter + added
 
     def before(self, row: Rows, place: int) -> None:
         assert self.means is not None
-        if not self.total:
-            self.covariance = np.zeros((len(row), len(row)))
         off = row - self.means[place]
-        weight = self.total / (self.total + 1)
-        self.covariance += (weight * np.outer(off, off) - self.covariance) / (self.total + 1)
+        self.offs.append(np.sqrt(self.total / (self.total + 1)) * off)
         self.total += 1
 
     def predict(self, X: Rows) -> Any:
         assert self.means is not None
+        assert self.scatter is not None
         d = X.shape[1]
-        precision = np.linalg.inv((1 - 1e-4) * self.covariance + 1e-4 * np.eye(d))
+        precision = np.linalg.inv((1 - 1e-4) / self.total * self.scatter + 1e-4 * np.eye(d))
         weights = self.means @ precision
         scores = X @ weights.T - 0.5 * (self.means * weights).sum(axis=1)
         scores[:, self.counts == 0] = -np.inf

@@ -1,6 +1,8 @@
 """What benchmarks say, of our rivals and of memory, is true."""
 
+import itertools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,3 +169,50 @@ def test_blocks_of_the_distributed_benchmark_have_their_labels() -> None:
     from benchmarks.distributed import block, labels_of
 
     np.testing.assert_array_equal(block(3)[1], labels_of((3,)))
+
+
+def test_streams_of_the_comparison_hold_what_they_say() -> None:
+    from benchmarks import comparison
+
+    found = {stream.name: stream for stream in itertools.islice(comparison.streams(0), 2)}
+    sequence, tail = found["digits, in sequence"], found["digits, long tail"]
+    assert (np.diff(sequence.y) >= 0).all()
+    assert len(np.unique(sequence.y)) == 10
+    assert np.sort(np.bincount(tail.y))[:5].max() <= 60
+    for stream in found.values():
+        assert not {row.tobytes() for row in stream.X} & {row.tobytes() for row in stream.X_test}
+
+
+def test_the_gap_to_the_best_is_the_mean_over_streams_and_names_the_worst() -> None:
+    from benchmarks.comparison import behind_the_best
+
+    found = {"a": {"one": [90.0, 80.0], "two": [60.0]}, "b": {"one": [70.0], "two": [76.0]}}
+    first, second = behind_the_best(found)
+    assert (first.what, first.value) == ("behind the best: one", 3.0)
+    assert first.note == "2 streams; most, 6.0, on b"
+    assert second.value == pytest.approx(12.5)
+
+
+def test_tables_of_the_comparison_are_written_where_the_page_has_them(tmp_path: Path) -> None:
+    from benchmarks.common import Measurement
+    from benchmarks.comparison_page import write_tables
+
+    page = tmp_path / "page.md"
+    for name in ("accuracy", "time"):
+        start, end = f"<!-- {name}: written by benchmarks.everything -->", f"<!-- {name} ends -->"
+        page.write_text(f"{page.read_text() if page.exists() else ''}Some {start}old{end} words.\n")
+    found = [
+        Measurement("a: one", 91.26, "%", note="worst 90.0 of 3"),
+        Measurement("a: two", 5.0, "%", note="1 draw"),
+        Measurement("b: two", 70.0, "%", note="1 draw"),
+        Measurement("behind the best: one", 3.0, "points"),
+        Measurement("a: one: step", 0.1234, "ms"),
+        Measurement("a: two: step", 4567.0, "ms"),
+    ]
+    for _ in range(2):
+        write_tables(found, page)
+        text = page.read_text()
+        assert "| | a | b |\n|---|---|---|\n| one | 91.3 (90.0) |  |\n| two | 5.0 | 70.0 |" in text
+        assert "| | a: step |\n|---|---|\n| one | 0.12 ms |\n| two | 4600 ms |" in text
+        assert text.count("words.") == 2
+        assert "old" not in text
