@@ -15,7 +15,7 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 
 import newfound  # noqa: E402
 from website.commands import commands_page  # noqa: E402
-from website.markdown import Languages, linked_docs, linked_pages  # noqa: E402
+from website.markdown import Languages, linked_pages, mended_docstring  # noqa: E402
 from website.reference import reference_pages, write_pages  # noqa: E402
 
 project = "newfound"
@@ -64,13 +64,14 @@ sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": "plot_",
+    "ignore_pattern": r"/(?!plot_)\w+\.py$",  # what the examples share
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "gallery/uses",
     "doc_module": ("newfound",),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 0,
+    "write_computation_times": False,
     "remove_config_comments": True,
     "copyfile_regex": "",
     "plot_gallery": os.environ.get("NEWFOUND_GALLERY", "yes") == "yes",
@@ -83,4 +84,4 @@ def setup(app: Any) -> None:
     write_pages(Path(app.srcdir) / "reference", pages)
     app.add_transform(Languages)
     app.connect("source-read", lambda _app, _name, text: linked_pages(text))
-    app.connect("autodoc-process-docstring", lambda *event: linked_docs(event[-1]))
+    app.connect("autodoc-process-docstring", lambda *event: mended_docstring(event[-1]))

@@ -15,7 +15,10 @@ PAGES = {
     "../benchmarks/RESULTS.md": "results.md",
     "../CHANGELOG.md": "changelog.md",
     "../CONTRIBUTING.md": "contributing.md",
+    "../src/newfound/__init__.py": "reference/index.rst",
+    "../examples/gallery)": "gallery/index.rst)",
 }
+EXAMPLE = re.compile(r"\]\(\.\./examples/(gallery/plot_\w+)\.py\)")
 COMMAND = re.compile(r"\$? ?(newfound|python|pip|make|pytest|bash|docker|dask|kubectl|export|curl) ")
 
 
@@ -75,10 +78,13 @@ def linked_pages(text: list[str]) -> None:
     """
     for file, page in PAGES.items():
         text[0] = text[0].replace(f"]({file}", f"]({page}")
+    text[0] = EXAMPLE.sub(r"](\1.rst)", text[0])
 
 
-def linked_docs(lines: list[str]) -> None:
-    """Turn the names of pages in a docstring into links. Overwrites `lines`.
+def mended_docstring(lines: list[str]) -> None:
+    """Make a docstring reStructuredText. Overwrites `lines`.
+
+    Names of pages become links, and bars around a word stay bars.
 
     Parameters
     ----------
@@ -86,9 +92,13 @@ def linked_docs(lines: list[str]) -> None:
 
     Examples
     --------
-    >>> lines = ["Rows stay where they are (docs/scale.md)."]
-    >>> linked_docs(lines)
+    >>> lines = ["Rows stay where they are (docs/scale.md).", ">>> |x|"]
+    >>> mended_docstring(lines)
     >>> lines
-    ['Rows stay where they are (:doc:`/scale`).']
+    ['Rows stay where they are (:doc:`/scale`).', '>>> |x|']
     """
-    lines[:] = [re.sub(r"docs/([\w-]+)\.md", r":doc:`/\1`", line) for line in lines]
+    for number, line in enumerate(lines):
+        linked = re.sub(r"docs/([\w-]+)\.md", r":doc:`/\1`", line)
+        if not line.lstrip().startswith((">>>", "...")):
+            linked = re.sub(r"\|(\w+)\|", r"\\|\1\\|", linked)
+        lines[number] = linked

@@ -105,32 +105,32 @@ def _page(name: str, thing: Any) -> str:
         return title + _entry(name, thing)
     listed = {f"{name}.{each}": getattr(thing, each) for each in module_names(thing)}
     entries = "".join(_entry(each, value) for each, value in listed.items())
-    return f"{title}.. automodule:: {name}\n\n{_summary(list(listed))}{entries}"
+    return f"{title}.. automodule:: {name}\n\n{_summary(list(listed), name)}{entries}"
 
 
 def _entry(name: str, thing: Any) -> str:
     if not inspect.isclass(thing):
         return f".. autofunction:: {name}\n\n{_examples(name)}"
     methods = [f"{name}.{each}" for each in class_members(thing, is_method)]
-    told = inspect.getdoc(thing) or ""
-    # What the class itself tells under Attributes is not told twice.
     properties = [
         f"{name}.{each}"
         for each in class_members(thing, is_property)
-        if f"\n{each} : " not in told and inspect.getattr_static(thing, each).__doc__
+        if inspect.getattr_static(thing, each).__doc__
     ]
     members = "".join(
         [f".. autoproperty:: {each}\n\n" for each in properties]
         + [f".. automethod:: {each}\n\n" for each in methods]
     )
-    return f".. autoclass:: {name}\n\n{_summary(methods)}{members}{_examples(name)}"
+    summary = _summary(methods, name.rpartition(".")[0])
+    return f".. autoclass:: {name}\n\n{summary}{members}{_examples(name)}"
 
 
-def _summary(names: list[str]) -> str:
-    """Return a table of names with the first sentence of each."""
+def _summary(names: list[str], module: str) -> str:
+    """Return a table of names of a module, with the first sentence of each."""
     if len(names) < 2:
         return ""
-    return ".. autosummary::\n   :nosignatures:\n\n" + "".join(f"   {n}\n" for n in names) + "\n"
+    lines = "".join(f"   {name.removeprefix(f'{module}.')}\n" for name in names)
+    return f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n\n{lines}\n"
 
 
 def _examples(name: str) -> str:
