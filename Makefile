@@ -52,7 +52,11 @@ screenshots: $(VENV)/ready  ## Take the pictures of docs/studio.md anew; needs c
 	cp $(SHOTS)/unknown-dark-1280.png docs/studio-dark.png
 	cp $(SHOTS)/recognised-light-390.png docs/studio-phone.png
 
+animation: $(VENV)/ready  ## Film the studio anew for the README; needs chromium
+	NEWFOUND_DATA= $(BIN)/python -m tests.studio.browser.animation docs/studio.webp
+
 docs: $(VENV)/ready  ## Build the site into docs/_build/html, run its gallery, check its links
+	rm -rf docs/_build
 	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs $(SITE)
 	$(BIN)/python -m website.links $(SITE)
 

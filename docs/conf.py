@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": "plot_",
-    "ignore_pattern": r"/(?!plot_)\w+\.py$",  # what the examples share
+    "ignore_pattern": r"^(?!.*plot_)",  # what the examples share
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "gallery/uses",
     "doc_module": ("newfound",),

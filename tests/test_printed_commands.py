@@ -197,7 +197,11 @@ def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md") if p.name != "start.md")]
+    "page",
+    [
+        "README.md",
+        *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md") if p.name != "start.md"),
+    ],
 )
 def test_every_command_in_a_page_works_as_printed(
     page: str, prepared: Path, tmp_path: Path

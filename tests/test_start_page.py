@@ -65,7 +65,9 @@ def test_the_python_of_the_start_page_prints_what_it_says(tmp_path: Path) -> Non
 
 
 def test_extras_that_the_start_page_names_are_there() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     text = PAGE.read_text()
     said = text.partition("The extra ")[2].partition("What needs an extra")[0]
     named = set(re.findall(r"`(\w+)`", said)) | set(

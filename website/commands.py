@@ -36,7 +36,9 @@ def _names() -> list[str]:
 def _section(name: str) -> str:
     # As wide as a page of the site, without colours.
     settings = {"COLUMNS": "86", "TERMINAL_WIDTH": "86", "NO_COLOR": "1", "TERM": "dumb"}
-    done = CliRunner().invoke(get_command(app), [name, "--help"], prog_name="newfound", env=settings)
+    done = CliRunner().invoke(
+        get_command(app), [name, "--help"], prog_name="newfound", env=settings
+    )
     title = f"newfound {name}"
     text = "".join(f"   {line}".rstrip() + "\n" for line in done.output.strip().splitlines())
     return f"{title}\n{'-' * len(title)}\n\n.. code-block:: text\n\n{text}\n"

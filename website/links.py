@@ -111,8 +111,13 @@ def main() -> None:
 
     root = Path(sys.argv[1])
     wrong = problems(root)
-    wrong += [f"the reference lacks {name}" for name in missing_names(root, list(public_names(newfound)))]
-    print("\n".join(wrong) or f"{len(list(root.rglob('*.html')))} pages: all links are there", file=sys.stderr)
+    wrong += [
+        f"the reference lacks {name}" for name in missing_names(root, list(public_names(newfound)))
+    ]
+    print(
+        "\n".join(wrong) or f"{len(list(root.rglob('*.html')))} pages: all links are there",
+        file=sys.stderr,
+    )
     sys.exit(bool(wrong))
 
 

@@ -19,7 +19,9 @@ PAGES = {
     "../examples/gallery)": "gallery/index.rst)",
 }
 EXAMPLE = re.compile(r"\]\(\.\./examples/(gallery/plot_\w+)\.py\)")
-COMMAND = re.compile(r"\$? ?(newfound|python|pip|make|pytest|bash|docker|dask|kubectl|export|curl) ")
+COMMAND = re.compile(
+    r"\$? ?(newfound|python|pip|make|pytest|bash|docker|dask|kubectl|export|curl) "
+)
 
 
 def language_of(code: str) -> str:

@@ -60,7 +60,9 @@ def class_members(kind: type, is_wanted: Any) -> list[str]:
     found = []
     for name in dir(kind):
         member = inspect.getattr_static(kind, name)
-        owner = next(each for each in kind.__mro__ if name in vars(each)) if name[0] != "_" else None
+        owner = (
+            next(each for each in kind.__mro__ if name in vars(each)) if name[0] != "_" else None
+        )
         if owner is not None and owner.__module__.startswith(PACKAGE) and is_wanted(member):
             found.append(name)
     return found

@@ -41,13 +41,17 @@ def answers(robot):
 house = Recogniser()
 house.merge(kitchen)
 house.merge(garage)
-table = {name: answers(robot) for name, robot in
-         {"kitchen": kitchen, "garage": garage, "both": house}.items()}
+table = {
+    name: answers(robot)
+    for name, robot in {"kitchen": kitchen, "garage": garage, "both": house}.items()
+}
 
 fig, axes = plt.subplots(3, 5, figsize=(10, 5.2), constrained_layout=True)
 for (name, said), row in zip(table.items(), axes):
     for thing, axis in zip(things, row):
-        label, count = max(((each, said[thing].count(each)) for each in said[thing]), key=lambda p: p[1])
+        label, count = max(
+            ((each, said[thing].count(each)) for each in said[thing]), key=lambda p: p[1]
+        )
         axis.imshow(asked[thing][0])
         axis.set_title(f"{label}  {count}/6", color="tab:green" if label == thing else "tab:red")
         axis.set(xticks=[], yticks=[])

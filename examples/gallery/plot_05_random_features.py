@@ -29,11 +29,19 @@ for axis, n_features in zip(axes, (None, 10, 200)):
     for row, label in zip(rows, y):  # one at a time, as they come
         model.partial_fit(row[None], [label])
     scores = model.scores(plane)
-    axis.contourf(*np.moveaxis(grid, -1, 0), (scores[:, 1] - scores[:, 0]).reshape(150, 200),
-                  levels=[-10, 0, 10], colors=["tab:blue", "tab:orange"], alpha=0.3)
+    axis.contourf(
+        *np.moveaxis(grid, -1, 0),
+        (scores[:, 1] - scores[:, 0]).reshape(150, 200),
+        levels=[-10, 0, 10],
+        colors=["tab:blue", "tab:orange"],
+        alpha=0.3,
+    )
     axis.scatter(*X.T, c=np.where(y, "tab:orange", "tab:blue"), s=8)
-    axis.set(xticks=[], yticks=[], title="as it is" if n_features is None
-             else f"{n_features} random features")
+    axis.set(
+        xticks=[],
+        yticks=[],
+        title="as it is" if n_features is None else f"{n_features} random features",
+    )
 plt.show()
 
 # %%

@@ -33,7 +33,9 @@ def film(path, things, frames):
         stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
         for thing in things:
             for picture in views(thing, frames, seed=2):
-                blurred = picture.filter(ImageFilter.GaussianBlur(4)) if rng.random() < 0.17 else picture
+                blurred = (
+                    picture.filter(ImageFilter.GaussianBlur(4)) if rng.random() < 0.17 else picture
+                )
                 container.mux(stream.encode(av.VideoFrame.from_image(blurred)))
         container.mux(stream.encode())
 

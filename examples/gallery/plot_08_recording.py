@@ -52,7 +52,10 @@ run("newfound teach robot.newfound morning.mcap --labels labels.csv", folder)
 # %%
 # The evening is asked, and compared with what somebody wrote down:
 
-run("newfound evaluate robot.newfound evening.mcap --labels labels.csv --timeline timeline.png", folder)
+run(
+    "newfound evaluate robot.newfound evening.mcap --labels labels.csv --timeline timeline.png",
+    folder,
+)
 
 fig, axis = plt.subplots(figsize=(9, 4.5), constrained_layout=True)
 axis.imshow(plt.imread(folder / "timeline.png"))

@@ -34,8 +34,10 @@ X, y = data[:, :d], data[:, d].astype(int)
 # Learning moves no rows. What comes back are the sums, as large for a billion rows as for these.
 
 model = IncrementalRidgeClassifier().fit(X, y)
-print(f"{model.n_samples_seen_:,} rows of {data.nbytes / 2**20:.0f} MB; "
-      f"the sums are {d} x {d} numbers, and {d} a class")
+print(
+    f"{model.n_samples_seen_:,} rows of {data.nbytes / 2**20:.0f} MB; "
+    f"the sums are {d} x {d} numbers, and {d} a class"
+)
 print(f"{model.score(X, y):.1%} right")
 
 # %%
