@@ -13,10 +13,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-import newfound  # noqa: E402
 from website.commands import commands_page  # noqa: E402
 from website.markdown import Languages, linked_pages, mended_docstring  # noqa: E402
 from website.reference import reference_pages, write_pages  # noqa: E402
+
+import newfound  # noqa: E402
 
 project = "newfound"
 author = "newfound's authors"

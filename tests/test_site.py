@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-
-import newfound
 from website.links import missing_names, problems
 from website.names import public_names
 from website.reference import reference_pages, write_pages
+
+import newfound
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]

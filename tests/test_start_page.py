@@ -1,4 +1,4 @@
-"""A stranger's walk: what the first page of the site prints is done, from nothing and in its order."""
+"""A stranger's walk: all that the start page prints is done, from nothing and in its order."""
 
 import contextlib
 import doctest

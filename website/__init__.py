@@ -1,1 +1,1 @@
-"""What builds the site beside Sphinx: reference pages, links of pages, and a check of the result."""
+"""What builds the site beside Sphinx: pages of the reference, links, a check of the result."""

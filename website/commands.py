@@ -1,7 +1,6 @@
 """The page of the reference that shows what every command says of itself."""
 
-from click.testing import CliRunner
-from typer.main import get_command
+from typer.testing import CliRunner
 
 from newfound.cli import app
 
@@ -15,7 +14,7 @@ What ``newfound NAME --help`` prints. The examples in it are run by the tests as
 
 
 def commands_page() -> str:
-    """Return the page, in reStructuredText.
+    r"""Return the page, in reStructuredText.
 
     Returns
     -------
@@ -23,22 +22,17 @@ def commands_page() -> str:
 
     Examples
     --------
-    >>> "newfound teach\\n--------------" in commands_page()
+    >>> "newfound teach\n--------------" in commands_page()
     True
     """
-    return WORDS + "".join(_section(name) for name in sorted(_names()))
-
-
-def _names() -> list[str]:
-    return list(getattr(get_command(app), "commands"))  # noqa: B009
+    names = sorted(each.name or each.callback.__name__ for each in app.registered_commands)  # type: ignore[union-attr]
+    return WORDS + "".join(_section(name) for name in names)
 
 
 def _section(name: str) -> str:
     # As wide as a page of the site, without colours.
     settings = {"COLUMNS": "86", "TERMINAL_WIDTH": "86", "NO_COLOR": "1", "TERM": "dumb"}
-    done = CliRunner().invoke(
-        get_command(app), [name, "--help"], prog_name="newfound", env=settings
-    )
+    done = CliRunner().invoke(app, [name, "--help"], prog_name="newfound", env=settings)
     title = f"newfound {name}"
     text = "".join(f"   {line}".rstrip() + "\n" for line in done.output.strip().splitlines())
     return f"{title}\n{'-' * len(title)}\n\n.. code-block:: text\n\n{text}\n"

@@ -1,4 +1,4 @@
-"""Check a site that was built: every internal link, anchor and image is there, and every public name.
+"""Check a site that was built: every link, anchor, image and public name is there.
 
     python -m website.links docs/_build/html
 

@@ -4,6 +4,7 @@ A name that is added to `newfound.__all__` has its page at the next build.
 """
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,7 +59,7 @@ def reference_pages(package: ModuleType) -> dict[str, str]:
         f".. autoexception:: {package.__name__}.{name}\n   :show-inheritance:\n\n"
         for name in errors
     )
-    kinds = {
+    kinds: dict[str, Callable[[Any], bool]] = {
         "Classes": inspect.isclass,
         "Functions": inspect.isfunction,
         "Modules": inspect.ismodule,

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-from views import PHOTOS, cut  # noqa: E402
+from views import PHOTOS, cut
 
 FILES = {
     "mug": "coffee.png",

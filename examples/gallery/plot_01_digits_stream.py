@@ -2,9 +2,9 @@
 A new digit arrives in a stream
 ===============================
 
-Nine digits are known from 100 examples each; the tenth, 7, arrives one example at a time. After each,
-the model is asked. Plain least squares does not name the new digit for a while. Recoding, the default,
-does so after one look, and a step takes as long at the end as at the beginning.
+Nine digits are known from 100 examples each; the tenth, 7, arrives one example at a time. After
+each, the model is asked. Plain least squares does not name the new digit for a while. Recoding,
+the default, does so after one look, and a step takes as long at the end as at the beginning.
 """
 
 from time import perf_counter

@@ -2,8 +2,8 @@
 A long tail of classes
 ======================
 
-In the world few things are common and many are rare. Here each digit is taught half as often as the
-one before it: from 128 zeros down to a single seven or eight or nine. How well is each found?
+In the world few things are common and many are rare. Here each digit is taught half as often as
+the one before it: from 128 zeros down to a single seven or eight or nine. How well is each found?
 """
 
 import matplotlib.pyplot as plt
@@ -24,9 +24,9 @@ taught = rng.permutation(taught)
 asked = np.setdiff1d(np.arange(len(y)), taught)
 
 # %%
-# The last of these is told neither penalty nor recoding. It finds, for each class by itself, how far
-# one that was seen so rarely has to be raised, by asking how well known classes would fare had they been
-# seen as rarely.
+# The last of these is told neither penalty nor recoding. It finds, for each class by itself, how
+# far one that was seen so rarely has to be raised, by asking how well known classes would fare
+# had they been seen as rarely.
 
 ways = {
     "naive": IncrementalRidgeClassifier(recoding=0),

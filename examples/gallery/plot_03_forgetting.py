@@ -2,9 +2,10 @@
 Forgetting on request
 =====================
 
-A person asks that her examples be removed. A model that is made of sums subtracts them: what remains is
-the model that had never seen them, to rounding. Here examples are taken out one by one, and after each the
-weights are compared with those of a model that is taught all the others from scratch.
+A person asks that her examples be removed. A model that is made of sums subtracts them: what
+remains is the model that had never seen them, to rounding. Here examples are taken out one by
+one, and after each the weights are compared with those of a model that is taught all the others
+from scratch.
 """
 
 import matplotlib.pyplot as plt

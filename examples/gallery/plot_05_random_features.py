@@ -2,9 +2,9 @@
 Random features: classes that no line separates
 ===============================================
 
-newfound is linear in its features. Random Fourier features of scikit-learn make it follow curves, and
-it stays exact and incremental: the map is fixed before the first row comes, so every row can be mapped
-alone. A pipeline does both.
+newfound is linear in its features. Random Fourier features of scikit-learn make it follow curves,
+and it stays exact and incremental: the map is fixed before the first row comes, so every row can
+be mapped alone. A pipeline does both.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 It knows what it does not know
 ==============================
 
-Six digits are taught, four are strangers. `unknown_proba` says of each row how probable it is that it
-is of no class that was taught. Nobody gives it examples of strangers: it asks its own examples what they
-would have been, had their class never been taught.
+Six digits are taught, four are strangers. `unknown_proba` says of each row how probable it is
+that it is of no class that was taught. Nobody gives it examples of strangers: it asks its own
+examples what they would have been, had their class never been taught.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 A video, and answers over a track
 =================================
 
-A camera looks at a mug, then at a cat, then at something it was never taught. Each frame has an answer of
-its own; `Evidence` adds them up, so that one blurred frame does not change the answer. The video is
-made here, by PyAV (extra ``video``), from photos that come with scikit-image.
+A camera looks at a mug, then at a cat, then at something it was never taught. Each frame has an
+answer of its own; `Evidence` adds them up, so that one blurred frame does not change the answer.
+The video is made here, by PyAV (extra ``video``), from photos that come with scikit-image.
 """
 
 import tempfile
@@ -45,8 +45,8 @@ for thing in ("mug", "cat", "coins"):
 film(folder / "asked.mp4", ["mug", "cat", "person"], 20)
 
 # %%
-# A clip holds frames that are nearly the same, and blurred ones. Teaching takes those that show something
-# new:
+# A clip holds frames that are nearly the same, and blurred ones. Teaching takes those that show
+# something new:
 
 for thing in ("mug", "cat", "coins"):
     run(f"newfound teach kitchen.newfound {thing}.mp4 --as {thing}", folder)

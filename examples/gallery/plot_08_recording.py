@@ -2,9 +2,9 @@
 A robot's recording
 ===================
 
-A robot drove past three things and recorded its camera: a bag of ROS 2, in MCAP. Somebody wrote down when it
-saw what. The first half teaches, the second half is asked. No ROS is needed; rosbags (extra ``robot``) reads
-the bag, and writes it here.
+A robot drove past three things and recorded its camera: a bag of ROS 2, in MCAP. Somebody wrote
+down when it saw what. The first half teaches, the second half is asked. No ROS is needed; rosbags
+(extra ``robot``) reads the bag, and writes it here.
 """
 
 import io

@@ -2,9 +2,9 @@
 Rows that do not fit: Dask
 ==========================
 
-A Dask array goes wherever rows go. Each partition becomes sums where it is, the sums are added in a tree,
-and the model is that of one machine. Here a scheduler with two workers runs in this process; on a
-cluster it is the same code with another address.
+A Dask array goes wherever rows go. Each partition becomes sums where it is, the sums are added in
+a tree, and the model is that of one machine. Here a scheduler with two workers runs in this
+process; on a cluster it is the same code with another address.
 """
 
 import dask.array as da

@@ -2,22 +2,23 @@
 On a GPU: torch tensors
 =======================
 
-Rows that are tensors are learned where they are, and answers come back there. This example uses the GPU where
-there is one. Where this page was built there may be none: the line that it prints says which device it was.
-scikit-learn wants ``SCIPY_ARRAY_API=1`` in the environment before it is imported.
+Rows that are tensors are learned where they are, and answers come back there. This example uses
+the GPU where there is one. Where this page was built there may be none: the line that it prints
+says which device it was. scikit-learn wants ``SCIPY_ARRAY_API=1`` in the environment before it is
+imported.
 """
 
 import os
 
 os.environ["SCIPY_ARRAY_API"] = "1"
 
-from time import perf_counter  # noqa: E402
+from time import perf_counter
 
-import matplotlib.pyplot as plt  # noqa: E402
-import sklearn  # noqa: E402
-import torch  # noqa: E402
+import matplotlib.pyplot as plt
+import sklearn
+import torch
 
-from newfound import IncrementalRidgeClassifier  # noqa: E402
+from newfound import IncrementalRidgeClassifier
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 print("device:", torch.cuda.get_device_name() if device == "cuda" else "the processor, by torch")

@@ -2,8 +2,9 @@
 A client of the studio's service
 ================================
 
-``newfound serve`` answers over HTTP what the studio's page shows: a robot, or a program in any language, can
-teach and ask it. Here the service runs beside this script on a port of this machine, and ends with it.
+``newfound serve`` answers over HTTP what the studio's page shows: a robot, or a program in any
+language, can teach and ask it. Here the service runs beside this script on a port of this
+machine, and ends with it.
 """
 
 import io

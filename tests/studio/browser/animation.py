@@ -9,7 +9,7 @@ import sys
 import tempfile
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PIL import Image
 
@@ -17,9 +17,6 @@ from tests.studio.browser.chromium import chromium
 from tests.studio.browser.film import Camera, objects
 from tests.studio.browser.person import Person, person
 from tests.studio.process import studio
-
-if TYPE_CHECKING:
-    from playwright.sync_api import FloatRect
 
 WINDOW = {"width": 1120, "height": 760}
 WIDTH = 760  # of the animation
@@ -44,8 +41,7 @@ class Film:
 
     def take(self, milliseconds: int) -> None:
         """Take a picture of the window as it is."""
-        whole: FloatRect = {"x": 0, "y": 0, **WINDOW}
-        picture = Image.open(BytesIO(self.me.page.screenshot(clip=whole))).convert("RGB")
+        picture = Image.open(BytesIO(self.me.page.screenshot())).convert("RGB")
         size = WIDTH, round(WIDTH * WINDOW["height"] / WINDOW["width"])
         self.shots.append(Shot(picture.resize(size, Image.Resampling.LANCZOS), milliseconds))
 
