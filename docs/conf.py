@@ -35,8 +35,10 @@ exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_heading_anchors = 4
 
+default_role = "literal"  # names in docstrings stand between single backticks
 autodoc_typehints = "none"  # types are told in the docstrings
 autosummary_generate = False
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 

@@ -130,7 +130,7 @@ def _summary(names: list[str], module: str) -> str:
     """Return a table of names of a module, with the first sentence of each."""
     if len(names) < 2:
         return ""
-    lines = "".join(f"   {name.removeprefix(f'{module}.')}\n" for name in names)
+    lines = "".join(f"   ~{name.removeprefix(f'{module}.')}\n" for name in names)
     return f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n\n{lines}\n"
 
 

@@ -33,10 +33,9 @@ def film(path, things, frames):
         stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
         for thing in things:
             for picture in views(thing, frames, seed=2):
-                blurred = (
-                    picture.filter(ImageFilter.GaussianBlur(4)) if rng.random() < 0.17 else picture
-                )
-                container.mux(stream.encode(av.VideoFrame.from_image(blurred)))
+                if rng.random() < 0.17:
+                    picture = picture.filter(ImageFilter.GaussianBlur(5))
+                container.mux(stream.encode(av.VideoFrame.from_image(picture)))
         container.mux(stream.encode())
 
 
@@ -52,14 +51,15 @@ for thing in ("mug", "cat", "coins"):
     run(f"newfound teach kitchen.newfound {thing}.mp4 --as {thing}", folder)
 
 # %%
-# Asking, frame by frame and over the track:
+# Asking, frame by frame and over the track. The vectors tell the track when another thing comes:
 
 kitchen, track = Recogniser(folder / "kitchen.newfound"), Evidence(half_life=0.5)
 times, alone, together, pictures = [], [], [], []
 with open_footage(str(folder / "asked.mp4")) as footage:
     for frame in footage.frames():
-        answer = kitchen.look(frame.image, top=3)
-        added = track.add(answer, frame.time, kitchen.unknown_above)
+        vectors = kitchen.extractor([frame.image])
+        (answer,) = kitchen.look_at_vectors(vectors, top=3)
+        added = track.add(answer, frame.time, kitchen.unknown_above, vectors[0])
         times.append(frame.time)
         alone.append(answer)
         together.append(added)

@@ -57,7 +57,7 @@ run(
     folder,
 )
 
-fig, axis = plt.subplots(figsize=(9, 4.5), constrained_layout=True)
+fig, axis = plt.subplots(figsize=(9, 2.6), constrained_layout=True)
 axis.imshow(plt.imread(folder / "timeline.png"))
 axis.set_axis_off()
 plt.show()
