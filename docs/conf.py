@@ -76,8 +76,6 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "remove_config_comments": True,
-    "copyfile_regex": "",
-    "plot_gallery": os.environ.get("NEWFOUND_GALLERY", "yes") == "yes",
 }
 
 
