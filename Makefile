@@ -11,10 +11,11 @@ DEVICE ?= cuda
 # in another folder).
 AXE := axe-core@4.14.0
 SHOTS := $(CURDIR)/results/studio
+SITE := docs/_build/html
 # The rooms whose every line should be run by a test.
 ENGINE := sums solvers heads selection engine estimators
 
-.PHONY: help demo test test-quick test-gpu axe screenshots coverage lint format bench clean
+.PHONY: help demo test test-quick test-gpu axe screenshots animation docs coverage lint format bench clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -51,6 +52,14 @@ screenshots: $(VENV)/ready  ## Take the pictures of docs/studio.md anew; needs c
 	cp $(SHOTS)/unknown-dark-1280.png docs/studio-dark.png
 	cp $(SHOTS)/recognised-light-390.png docs/studio-phone.png
 
+animation: $(VENV)/ready  ## Film the studio anew for the README; needs chromium
+	NEWFOUND_DATA= $(BIN)/python -m tests.studio.browser.animation docs/studio.webp
+
+docs: $(VENV)/ready  ## Build the site into docs/_build/html, run its gallery, check its links
+	rm -rf docs/_build
+	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs $(SITE)
+	$(BIN)/python -m website.links $(SITE)
+
 coverage: $(VENV)/ready  ## Say which lines of the engine no test runs; at least 95 % of a room are
 	$(BIN)/coverage run -m pytest -q -m "not slow" $(ENGINE:%=tests/%) tests/storage tests/test_checks.py
 	$(BIN)/coverage report --include='*/newfound/*' --omit='*/cli/*,*/paper/*,*/__main__.py'
@@ -73,4 +82,5 @@ bench: $(VENV)/ready  ## Measure speed and accuracy on this machine
 	$(BIN)/python -m benchmarks.everything
 
 clean:  ## Remove the virtual environment and what tools left behind
+	rm -rf docs/_build docs/gallery docs/reference
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# How the site is built, and what that leaves in docs/: copies of examples, which a build runs.
+collect_ignore = ["docs/conf.py", "docs/_build", "docs/gallery", "docs/reference"]
+
 # Before numpy is imported, and for child processes, too: on a machine that is busy with other work,
 # threads of BLAS wait for each other far longer than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -25,13 +25,13 @@ class Clock:
         clock = self
 
         class Timed(IncrementalRidgeClassifier):
-            def fit(self, X: Any, y: Any) -> Any:
+            def fit(self, X: Any, y: Any, *more: Any) -> Any:
                 clock.milliseconds += FIT
-                return super().fit(X, y)
+                return super().fit(X, y, *more)
 
-            def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+            def partial_fit(self, X: Any, y: Any, *more: Any) -> Any:
                 clock.milliseconds += LEARN
-                return super().partial_fit(X, y, classes)
+                return super().partial_fit(X, y, *more)
 
             def predict(self, X: Any) -> Any:
                 clock.milliseconds += PREDICT * len(np.atleast_2d(X))

@@ -74,8 +74,8 @@ class _There:
         rows = placed(X, self.place)
         return super().partial_fit(rows, y, classes, sample_weight)  # type: ignore[misc]
 
-    def store(self, X: Any, y: Any) -> Any:
-        return super().store(placed(X, self.place), y)  # type: ignore[misc]
+    def store(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return super().store(placed(X, self.place), y, sample_weight)  # type: ignore[misc]
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         return super().forget(placed(X, self.place), y, sample_weight)  # type: ignore[misc]

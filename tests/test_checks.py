@@ -60,14 +60,14 @@ def test_labels_may_be_numbers(labels: list[Any]) -> None:
 class Impatient(IncrementalRidgeClassifier):
     """Takes rows that come in small calls more seriously."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         return super().partial_fit(np.asarray(X) * (1 + 0.01 * (len(X) < 20)), y, classes)
 
 
 class Fading(IncrementalRidgeClassifier):
     """Takes what comes late for larger than it is."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         seen = self.n_samples_seen_ if self.__sklearn_is_fitted__() else 0
         return super().partial_fit(np.asarray(X) * (1 + 0.001 * seen), y, classes)
 
@@ -75,7 +75,7 @@ class Fading(IncrementalRidgeClassifier):
 class Resentful(IncrementalRidgeClassifier):
     """Forgets nine tenths of a row."""
 
-    def forget(self, X: Any, y: Any) -> Any:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         remainder = 0.1 * np.asarray(X)
         super().forget(X, y)
         if self.__sklearn_is_fitted__() and y[0] in self.classes_.tolist():
@@ -86,7 +86,7 @@ class Resentful(IncrementalRidgeClassifier):
 class Undying(IncrementalRidgeClassifier):
     """Cannot be left with nothing."""
 
-    def forget(self, X: Any, y: Any) -> Any:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         super().forget(X, y)
         if not self.__sklearn_is_fitted__():
             self.partial_fit(X, y)
@@ -111,7 +111,7 @@ class Robbing(IncrementalRidgeClassifier):
 class Haughty(IncrementalRidgeClassifier):
     """Thinks little of classes that nobody announced."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         known = self.classes_.tolist() if self.__sklearn_is_fitted__() else y
         scale = 0.9 if classes is None and not set(y) <= set(known) else 1.0
         return super().partial_fit(scale * np.asarray(X), y, classes)
@@ -120,7 +120,7 @@ class Haughty(IncrementalRidgeClassifier):
 class Careless(IncrementalRidgeClassifier):
     """Takes NaN for zero."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         if np.asarray(X).dtype.kind == "f":
             X = np.nan_to_num(X, posinf=np.inf)
         return super().partial_fit(X, y, classes)
@@ -129,7 +129,7 @@ class Careless(IncrementalRidgeClassifier):
 class HalfDone(IncrementalRidgeClassifier):
     """Changes before it refuses."""
 
-    def forget(self, X: Any, y: Any) -> Any:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self.penalty *= 1.5
         super().forget(X, y)
         self.penalty /= 1.5
@@ -200,7 +200,7 @@ class Sure(IncrementalRidgeClassifier):
 
 
 class Lazy(IncrementalRidgeClassifier):
-    def store(self, X: Any, y: Any) -> Any:
+    def store(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         return self
 
 
@@ -255,13 +255,13 @@ def test_every_check_of_models_has_caught_one() -> None:
 class Deaf(RecursiveSolver):
     """Learns nothing from batches once it has answered."""
 
-    def learn(self, X: Any, index: Any, labels: Any) -> None:
+    def learn(self, X: Any, index: Any, labels: Any, sample_weight: Any = None) -> None:
         if len(X) == 1 or len(labels) > len(self.sums.labels):
-            super().learn(X, index, labels)
+            super().learn(X, index, labels, sample_weight)
 
 
 class Faithful(RecursiveSolver):
-    def forget(self, X: Any, index: Any) -> None:
+    def forget(self, X: Any, index: Any, sample_weight: Any = None) -> None:
         """Forget nothing."""
 
 

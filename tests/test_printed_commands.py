@@ -197,7 +197,11 @@ def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+    "page",
+    [
+        "README.md",
+        *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md") if p.name != "start.md"),
+    ],
 )
 def test_every_command_in_a_page_works_as_printed(
     page: str, prepared: Path, tmp_path: Path
@@ -220,8 +224,8 @@ def test_every_command_in_a_page_works_as_printed(
         if f"$ {line}\n" in text:  # what is printed below it is what it prints
             text = text.partition(f"$ {line}\n")[2]
             said = text.partition("    $ ")[0].partition("\n\n")[0]
-            told = {_masked(each.strip()) for each in said.splitlines()}
-            shown = {_masked(each.strip()) for each in (done.out + done.err).splitlines()}
+            told = {masked(each.strip()) for each in said.splitlines()}
+            shown = {masked(each.strip()) for each in (done.out + done.err).splitlines()}
             assert told <= shown, (line, told, shown)
 
 
@@ -236,6 +240,6 @@ def test_the_script_of_the_worked_example_tells_the_same_story() -> None:
     assert run(f"bash -n {ROOT / 'examples' / 'two_robots.sh'}", ROOT).code == 0
 
 
-def _masked(line: str) -> str:
+def masked(line: str) -> str:
     """Return a line without the digits that depend on the machine."""
     return re.sub(r"\d+\.\d+", "#", line)

@@ -27,6 +27,7 @@ def documented() -> set[str]:
 
 def test_the_names_are_those_promised_and_no_others() -> None:
     assert set(newfound.__all__) == {
+        "IncrementalRidge",
         "IncrementalRidgeClassifier",
         "IncrementalRidgeClassifierCV",
         "InputError",

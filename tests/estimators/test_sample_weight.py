@@ -114,7 +114,7 @@ def test_weights_of_any_size_are_those_of_ridge(
 ) -> None:
     """Row by row, all at once, and with float32 rows, whose weights stay float64."""
     targets = oracles.one_hot(data.y, np.arange(3))
-    options = {"penalty": penalty, "fit_intercept": intercept, "recoding": 0.0}
+    options: dict[str, Any] = {"penalty": penalty, "fit_intercept": intercept, "recoding": 0.0}
     expected = Ridge(alpha=penalty, fit_intercept=intercept).fit(data.X, targets, data.w)
     at_once = IncrementalRidgeClassifier(**options).fit(data.X, data.y, data.w)
     stream = IncrementalRidgeClassifier(**options)
@@ -224,7 +224,9 @@ def test_what_was_taught_with_a_weight_is_taken_back_with_it() -> None:
         with pytest.raises(NotTaughtError, match="give the weights that they were taught with"):
             model.forget(X[2:], y[2:], weights)
     model.partial_fit(X[2:], y[2:])
-    with pytest.raises(NotTaughtError, match="weigh 5: all of that class weigh 4; give the weights"):
+    with pytest.raises(
+        NotTaughtError, match="weigh 5: all of that class weigh 4; give the weights"
+    ):
         model.forget(X[2:], y[2:], [5.0])
     model.forget(X[2:], y[2:])
     assert model.forget(X[2:], y[2:], [3.0]).classes_.tolist() == ["a"]

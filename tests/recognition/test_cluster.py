@@ -358,7 +358,7 @@ def test_an_image_that_changed_when_it_is_read_again_is_not_taught(tmp_path: Pat
     choice = chunks.Choice(0, 0, "grey", record.digest, "a.png")
     blank = Recogniser(extractor=None)
     with pytest.raises(ClusterError, match=r"a\.png changed while it was being taught"):
-        chunks.add_up(blank, recipe, chunks.Group([choice], {}), seen)
+        chunks.add_up(blank, recipe, [choice], seen)
 
 
 def test_vectors_are_taught_here_and_images_there(photos: Path, client: Any) -> None:

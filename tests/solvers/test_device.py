@@ -50,9 +50,9 @@ def test_it_keeps_the_laws_of_solvers(name: str, dtype: Any, stream: Any, place:
 class Deaf(DeviceSolver):
     """Learns nothing from small batches once it has answered."""
 
-    def learn(self, X: Any, index: Any, labels: Any) -> None:
+    def learn(self, X: Any, index: Any, labels: Any, sample_weight: Any = None) -> None:
         if X.shape[0] != 3:
-            super().learn(X, index, labels)
+            super().learn(X, index, labels, sample_weight)
 
 
 def test_one_that_breaks_a_law_on_a_device_is_caught() -> None:

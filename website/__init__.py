@@ -1,0 +1,1 @@
+"""What builds the site beside Sphinx: pages of the reference, links, a check of the result."""
