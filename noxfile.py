@@ -7,8 +7,10 @@ import nox
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PROJECT = nox.project.load_toml("pyproject.toml")["project"]
-# The rooms that need no extra, and what tests them: pandas and array_api_strict bring rows only.
+# The rooms that need no extra, less what they do on devices. pandas and array_api_strict, which
+# tests import, are no extra of newfound.
 CORE = [
+    "--ignore-glob=*/test_device*",
     *(f"tests/{room}" for room in ("sums", "solvers", "heads", "selection", "engine")),
     *("tests/estimators", "tests/storage", "tests/test_checks.py"),
 ]
@@ -44,4 +46,5 @@ def everything(session: nox.Session) -> None:
 def test(session: nox.Session, *paths: str) -> None:
     """Run quick tests, or what stands behind `--`; say first which versions they run with."""
     session.run("python", "-m", "pip", "list")
+    session.run("newfound", "bench", "-d", "5", "-t", "2", "-n", "9", "--steps", "10")
     session.run("python", "-m", "pytest", "-n", "2", *(session.posargs or [*QUICK, *paths]))
