@@ -15,7 +15,8 @@ SITE := docs/_build/html
 # The rooms whose every line should be run by a test.
 ENGINE := sums solvers heads selection engine estimators
 
-.PHONY: help demo test test-quick test-gpu axe screenshots animation docs coverage lint format bench clean
+.PHONY: help demo test test-quick test-gpu versions axe screenshots animation docs coverage
+.PHONY: lint format bench clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -39,6 +40,9 @@ test-quick: $(VENV)/ready  ## Run those that take no time: every room, a minute 
 
 test-gpu: $(VENV)/ready  ## Run those of models on a device on the GPU
 	NEWFOUND_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest $(ON_DEVICE)
+
+versions: $(VENV)/ready  ## Run the tests of the core with the lowest and the newest dependencies
+	$(BIN)/nox
 
 axe: node_modules/axe-core/axe.min.js  ## Fetch axe-core, which tests the studio's page, from npm
 
@@ -82,5 +86,5 @@ bench: $(VENV)/ready  ## Measure speed and accuracy on this machine
 	$(BIN)/python -m benchmarks.everything
 
 clean:  ## Remove the virtual environment and what tools left behind
-	rm -rf docs/_build docs/gallery docs/reference
+	rm -rf docs/_build docs/gallery docs/reference .nox
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist

@@ -2,10 +2,35 @@
 
 import inspect
 from collections.abc import Iterator
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 PACKAGE = "newfound"
+# Modules that need an extra, and so are not among the names that the package brings by itself.
+OF_EXTRAS = ("river",)
+
+
+def shown(package: ModuleType) -> dict[str, Any]:
+    """Return all that a package shows, by name: its `__all__`, and its modules that need an extra.
+
+    Parameters
+    ----------
+    package : module
+
+    Returns
+    -------
+    things : dict of str to object
+
+    Examples
+    --------
+    >>> import newfound
+    >>> {"load", "sums", "river"} <= set(shown(newfound))
+    True
+    """
+    things = {name: getattr(package, name) for name in package.__all__}
+    modules = {name: import_module(f"{package.__name__}.{name}") for name in OF_EXTRAS}
+    return things | modules
 
 
 def module_names(module: ModuleType) -> list[str]:
@@ -27,9 +52,9 @@ def module_names(module: ModuleType) -> list[str]:
     >>> "check_model" in module_names(checks), "Any" in module_names(checks)
     (True, False)
     """
-    shown = getattr(module, "__all__", None)
-    if shown is not None:
-        return list(shown)
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        return list(listed)
     return [
         name
         for name, value in vars(module).items()
@@ -101,8 +126,7 @@ def public_names(package: ModuleType) -> Iterator[str]:
     >>> {"newfound.load", "newfound.sums.Sums.merge", "newfound.Recogniser.teach"} <= set(names)
     True
     """
-    for name in package.__all__:
-        thing = getattr(package, name)
+    for name, thing in shown(package).items():
         yield f"{package.__name__}.{name}"
         inner = module_names(thing) if inspect.ismodule(thing) else []
         yield from (f"{package.__name__}.{name}.{each}" for each in inner)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from website.names import class_members, is_exception, is_method, is_property, module_names
+from website.names import class_members, is_exception, is_method, is_property, module_names, shown
 
 INDEX = """\
 Reference
@@ -48,7 +48,7 @@ def reference_pages(package: ModuleType) -> dict[str, str]:
     <BLANKLINE>
     .. autofunction:: newfound
     """
-    things = {name: getattr(package, name) for name in package.__all__ if name[0] != "_"}
+    things = {name: thing for name, thing in shown(package).items() if name[0] != "_"}
     errors = [name for name, thing in things.items() if is_exception(thing)]
     pages = {
         name: _page(f"{package.__name__}.{name}", thing)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from newfound.estimators.regressor import IncrementalRidge as IncrementalRidge
     from newfound.recognition.recogniser import Recogniser as Recogniser
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported on first use: scikit-learn takes a second, and `newfound --help` does not need it.
 _HOME = {

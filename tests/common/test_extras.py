@@ -4,19 +4,15 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
-import venv
-from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
 import pytest
-from packaging.requirements import Requirement
 
 import newfound as package
+from tests.bare import PROJECT, make_bare
 from tests.command_line import Done, newfound, write_pictures
 
-PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 SOURCE = str(Path(package.__file__).parent.parent)
 # Runs commands, given as JSON, one after the other; prints how each ended.
 COMMANDS = """
@@ -42,32 +38,11 @@ def advice(package: str, extra: str) -> str:
     )
 
 
-def core() -> set[Path]:
-    """Where the packages are that newfound needs without any extra, and what they need."""
-    found: set[Path] = set()
-    seen: set[str] = set()
-    todo: list[str] = PROJECT["dependencies"].copy()
-    while todo:
-        requirement = Requirement(todo.pop())
-        is_for_us = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if requirement.name not in seen and is_for_us:
-            seen.add(requirement.name)
-            installed = distribution(requirement.name)
-            todo += installed.requires or []
-            tops = {file.parts[0] for file in installed.files or []} - {"..", "__pycache__"}
-            found |= {Path(str(installed.locate_file(top))) for top in tops}
-    return found
-
-
 class Bare:
     """A Python with newfound and what it needs, without any extra."""
 
     def __init__(self, folder: Path) -> None:
-        venv.create(folder, with_pip=False)
-        self.python = folder / "bin" / "python"
-        (site,) = folder.glob("lib/python*/site-packages")
-        for path in core():
-            (site / path.name).symlink_to(path)
+        self.python = make_bare(folder)
 
     def run(self, program: str, *arguments: str, folder: Path) -> Done:
         done = subprocess.run(

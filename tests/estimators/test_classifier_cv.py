@@ -615,6 +615,7 @@ def test_an_all_zero_beginning_tells_nothing_about_the_scale() -> None:
 
 
 def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
+    pytest.importorskip("matplotlib", reason="figures take the extra plots")
     X, y = load_digits(return_X_y=True)
     for parameters in ({}, {"rule": "paper"}, {"rule": None, "recodings": 0.3}):
         model = IncrementalRidgeClassifierCV(**parameters).fit(X, y)

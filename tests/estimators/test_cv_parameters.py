@@ -1,5 +1,6 @@
 """Parameters of what chooses in the stream may change in the middle of it."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def test_parameters_may_change_in_mid_stream(
     assert model.penalty_ in model.validation_scores_["penalty"]
     held = np.unique(model.witnesses_[1], return_counts=True)[1]
     assert held.max() <= model.witnesses
-    model.plot_validation()[0].figure.clear()
+    if find_spec("matplotlib"):  # which an extra brings
+        model.plot_validation()[0].figure.clear()
     np.testing.assert_array_equal(again(model, tmp_path).predict(X), model.predict(X))
     fresh = IncrementalRidgeClassifierCV(**{**before, "penalties": [1.0]}).merge(model)
     assert fresh.n_samples_seen_ == 600

@@ -12,6 +12,7 @@ _NEEDED_FOR = {
     "studio": "services",
     "video": "videos",
     "robot": "recordings and topics",
+    "river": "models of river",
 }
 
 

@@ -334,11 +334,28 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         array([2.])
         """
         with self.lock:
-            state, of = self._state(), moment()
+            state, of = self.to_state(), moment()
         file_format.write(path, state, of)
 
-    def _state(self) -> State:
-        """Return all that makes this model, as it is saved."""
+    @locked
+    def to_state(self) -> State:
+        """Return all that makes this model, as it is saved; `from_state` makes a model of it.
+
+        Returns
+        -------
+        State
+            A copy.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+
+        Examples
+        --------
+        >>> IncrementalRidge().fit([[-1.0], [1.0]], [0.0, 6.0]).to_state().parameters["penalty"]
+        [1.0]
+        """
         engine, settings, names = self._taught(), self._settings(), _names(self)
         parameters = {
             "penalty": "auto" if settings.penalties is None else list(settings.penalties),
@@ -355,15 +372,27 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Return the model that a file holds, or raise ValueError.
+        """Return the model that `to_state` was asked of. It takes over the sums.
 
         Parameters
         ----------
         state : State
+            Of such a model.
 
         Returns
         -------
         IncrementalRidge
+
+        Raises
+        ------
+        ValueError
+            If the parameters do not fit the sums.
+
+        Examples
+        --------
+        >>> state = IncrementalRidge().fit([[-1.0], [1.0]], [0.0, 6.0]).to_state()
+        >>> IncrementalRidge.from_state(state).coef_
+        array([2.])
         """
         given, sums = dict(state.parameters), state.sums
         d, is_flat, penalty = given.pop("n_features"), given.pop("is_flat"), given["penalty"]
