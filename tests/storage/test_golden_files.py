@@ -95,6 +95,7 @@ def test_each_age_is_told_by_what_its_files_lack() -> None:
         "first": (1, True, True),
         "510def3": (1, False, True),
         "peaks": (1, False, False),
+        "weights": (3, False, False),
         "witnesses": (2, False, False),
     }
 

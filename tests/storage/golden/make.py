@@ -11,7 +11,8 @@ versions were made the same way, with PYTHONPATH at a checkout of that commit:
     first      9fa47c7^  format 1, nothing about extractors, no peaks
     510def3    510def3   format 1, no peaks
     peaks      8713cce   format 1, with peaks
-    witnesses  0.2       format 2, with witnesses instead of rows held back
+    witnesses  b308ee4   format 2, with witnesses instead of rows held back
+    weights    0.2       format 3, with weights of examples
 """
 
 import json
@@ -46,6 +47,21 @@ def plain(path: Path) -> None:
     y = ["mug", "cup", "mug", "jug", "cup"] * 9
     model = IncrementalRidgeClassifier(0.5, 0.3).fit(rows(y, 0), y)
     model.partial_fit(rows(["bowl"], 1), ["bowl"]).save(path)
+
+
+@case
+def of_weighted_examples(path: Path) -> None:
+    y = ["mug", "cup", "jug"] * 15
+    weights = np.random.default_rng(20).uniform(0.2, 3.0, 45)
+    model = IncrementalRidgeClassifier().fit(rows(y, 21).astype(np.float32), y, weights)
+    model.partial_fit(rows(["bowl"], 1), ["bowl"]).save(path)
+
+
+@case
+def chosen_of_weighted_examples(path: Path) -> None:
+    y = ["mug", "cup", "jug"] * 30
+    weights = np.random.default_rng(22).uniform(0.2, 3.0, 90)
+    newfound.IncrementalRidgeClassifierCV(witnesses=9).fit(rows(y, 23), y, weights).save(path)
 
 
 @case
