@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
@@ -248,6 +249,27 @@ def test_models_that_do_not_fit_together_are_not_merged() -> None:
         model.merge(Ridge())
     assert_same(IncrementalRidge().merge(model), model)
     assert_same(model.merge(IncrementalRidge()), Ridge(1.0).fit(X, Y))
+
+
+def test_sparse_rows_are_learned_in_blocks_all_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y, w = data(n=200)
+    X[np.abs(X) < 3] = 0.0
+    w += 0.1
+    monkeypatch.setattr("newfound.sums.sparse.BLOCK_BYTES", 30 * 8 * X.shape[1])
+    model, dense = IncrementalRidge("auto"), IncrementalRidge("auto")
+    for rows, learner in ((csr_array(X), model), (X, dense)):
+        learner.fit(rows[:100], Y[:100], w[:100]).partial_fit(rows[100:], Y[100:], w[100:])
+        learner.forget(rows[:90], Y[:90], w[:90])
+    assert_same(model, dense)
+    np.testing.assert_allclose(model.predict(csr_array(X)), dense.predict(X), rtol=1e-9)
+    before, spoiled = model.coef_, csr_array(X)
+    spoiled.data[-1] = 1e200  # in the last block
+    with pytest.raises(InputError, match="overflow"):
+        model.partial_fit(spoiled, Y)
+    np.testing.assert_array_equal(model.coef_, before)
+    assert model.n_samples_seen_ == 110
+    with pytest.raises(InputError, match="HashingVectorizer"):
+        IncrementalRidge().fit(csr_array((3, 20_000)), [1.0, 2.0, 3.0])
 
 
 def test_it_works_among_its_kin() -> None:

@@ -19,19 +19,27 @@ _SHARED: dict[str, list[Any]] = {
     "class_weight": [StrOptions({"balanced"}), Mapping, None],
     "fit_intercept": ["boolean"],
 }
+_RANDOM_STATE: list[Any] = [
+    Interval(Integral, 0, None, closed="left"),
+    np.random.RandomState,
+    np.random.Generator,
+    None,
+]
+_WITNESSES: list[Any] = [Interval(Integral, 2, None, closed="left")]
 CONSTRAINTS: dict[str, list[Any]] = {"penalty": [_PENALTY], "recoding": [_SHARE], **_SHARED}
 SELECTION_CONSTRAINTS: dict[str, list[Any]] = {
     "penalties": [StrOptions({"auto"}), _PENALTY, "array-like"],
     "recodings": [_SHARE, "array-like"],
     "rule": [StrOptions({"what-if", "paper"}), None],
-    "witnesses": [Interval(Integral, 2, None, closed="left")],
+    "witnesses": _WITNESSES,
     "min_class_count": [Interval(Integral, 1, None, closed="left")],
     "tolerance": [_SHARE],
     **_SHARED,
-    "random_state": [
-        Interval(Integral, 0, None, closed="left"),
-        np.random.RandomState,
-        np.random.Generator,
-        None,
-    ],
+    "random_state": _RANDOM_STATE,
+}
+REGRESSION_CONSTRAINTS: dict[str, list[Any]] = {
+    "penalty": [StrOptions({"auto"}), _PENALTY, "array-like"],
+    "fit_intercept": ["boolean"],
+    "witnesses": _WITNESSES,
+    "random_state": _RANDOM_STATE,
 }

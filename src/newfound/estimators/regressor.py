@@ -2,15 +2,15 @@
 
 import copy
 import os
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from newfound.common.arrays import Floats
+from newfound.common.arrays import Floats, Rows
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.locks import Locked, locked
@@ -21,10 +21,13 @@ from newfound.engine.regression import (
     RegressionSettings,
     checked_regression_settings,
 )
+from newfound.estimators.constraints import REGRESSION_CONSTRAINTS
+from newfound.estimators.seeds import Seed, plain_seed
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.storage.witnesses import packed_witnesses, unpacked_witnesses
 from newfound.sums.rows import as_rows
+from newfound.sums.sparse import blocks, is_long, is_sparse
 from newfound.sums.weights import as_weights, counted
 
 # What a model has once it is taught.
@@ -37,7 +40,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
     At every moment it is scikit-learn's `Ridge` of everything taught and not forgotten. Learning a
     row takes O((d + k)^2) time for d features and k targets, and memory does not grow with what was
     seen. The first question after something was learned solves for the weights, O(d^3 / 3 + d^2 k),
-    whatever was seen before.
+    whatever was seen before. Sparse rows are made dense a block at a time.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
     witnesses : int, default=500
         Copies of examples that are kept at most, to be left out. While there are no more than
         that, all are: then the choice is that of scikit-learn's `RidgeCV`.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of which examples are kept.
 
     Attributes
@@ -79,6 +82,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
     2
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = REGRESSION_CONSTRAINTS
     _engine: RegressionEngine  # everything learned; absent until taught
     _is_flat: bool  # whether targets came in one dimension
 
@@ -87,7 +91,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         penalty: float | Literal["auto"] | ArrayLike = 1.0,
         fit_intercept: bool = True,
         witnesses: int = 500,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.penalty = penalty
         self.fit_intercept = fit_intercept
@@ -99,7 +103,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
         y : array-like of shape (m,) or (m, k)
         sample_weight : array-like of shape (m,), optional
             As how many examples each row counts; not negative.
@@ -127,7 +131,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
         y : array-like of shape (m,) or (m, k)
             As many targets as before.
         sample_weight : array-like of shape (m,), optional
@@ -157,17 +161,17 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if anew:  # on a blank page: whatever fails, this model is as it was
             page = object.__new__(type(self))
             page.__dict__ = self._without_lessons()
-        rows, is_flat = page._joint(X, y, reset=anew)
-        rows, weights = _counted(rows, sample_weight)
+        given = page._checked(X, y, sample_weight, anew)
         if anew:
-            if not len(rows):
+            if given.weights is not None and not given.weights.any():
                 raise InputError("all weights are zero, but at least one example is needed")
-            d = page.n_features_in_
-            engine = RegressionEngine.blank(d, rows.shape[1] - d, _seed_of(self.random_state))
+            d, k = given.X.shape[1], given.targets.shape[1]
+            engine = RegressionEngine.blank(d, k, plain_seed(self.random_state))
         else:
-            engine, is_flat = self._engine, self._is_flat
-        if len(rows):
+            engine = copy.deepcopy(self._engine) if is_long(given.X) else self._engine
+        for rows, weights in given.parts():
             engine.learn(rows, settings.witnesses, weights)
+        is_flat = given.is_flat if anew else self._is_flat
         self.__dict__ = {**page.__dict__, "_engine": engine, "_is_flat": is_flat}
         return self
 
@@ -177,7 +181,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
         y : array-like of shape (m,) or (m, k)
             The targets they were taught with.
         sample_weight : array-like of shape (m,), optional
@@ -200,11 +204,12 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         >>> model.forget([[9.0]], [1.0]).coef_
         array([2.])
         """
-        engine = self._taught()
-        rows, _ = self._joint(X, y, reset=False)
-        rows, weights = _counted(rows, sample_weight)
-        if len(rows):
+        self._taught()
+        given = self._checked(X, y, sample_weight, reset=False)
+        engine = copy.deepcopy(self._engine) if is_long(given.X) else self._engine
+        for rows, weights in given.parts():
             engine.forget(rows, weights)
+        self._engine = engine
         if not engine.sums.total:
             self.__dict__ = self._without_lessons()
         return self
@@ -255,7 +260,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like or sparse matrix of shape (m, d)
 
         Returns
         -------
@@ -414,6 +419,11 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_engine")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def __dir__(self) -> Any:
         return object.__dir__(self)  # scikit-learn's asks for every attribute, and would solve
 
@@ -430,45 +440,57 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _without_lessons(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in LEARNED}
 
-    def _rows(self, X: Any) -> Floats:
-        rows = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return as_rows(rows).astype(np.float64, copy=False)
+    def _rows(self, X: Any) -> Any:
+        """Return rows to predict, dense or sparse, or raise ValueError."""
+        rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=DTYPES)
+        return rows if is_sparse(rows) else as_rows(rows).astype(np.float64, copy=False)
 
-    def _joint(self, X: Any, y: Any, reset: bool) -> tuple[Floats, bool]:
-        """Return rows that end in their targets, shape (m, d + k), and whether these are flat."""
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> "Given":
+        """Return rows, targets and weights, or raise ValueError."""
         rows, targets = validate_data(
             self,
             X,
             y,
             reset=reset,
-            dtype=[np.float64, np.float32],
+            accept_sparse="csr",
+            dtype=DTYPES,
             multi_output=True,
             y_numeric=True,
         )
-        is_flat = targets.ndim == 1
-        targets = as_rows(np.asarray(targets, dtype=np.float64).reshape(len(rows), -1))
-        if not reset:
-            held = self._taught().k
-            if targets.shape[1] != held:
-                raise InputError(
-                    f"y has {targets.shape[1]} targets, but this model was taught {held}"
-                )
-        return np.hstack([as_rows(rows).astype(np.float64, copy=False), targets]), is_flat
+        is_flat, n = targets.ndim == 1, rows.shape[0]
+        targets = as_rows(np.asarray(targets, dtype=np.float64).reshape(n, -1))
+        if not reset and targets.shape[1] != (held := self._taught().k):
+            raise InputError(f"y has {targets.shape[1]} targets, but this model was taught {held}")
+        return Given(rows, targets, as_weights(sample_weight, n), is_flat)
 
 
-def _counted(rows: Floats, sample_weight: Any) -> tuple[Floats, Floats | None]:
-    """Return rows without those that weigh nothing, and the weights of the others."""
-    weights = as_weights(sample_weight, len(rows))
-    kept, _, weights = counted(rows, np.zeros(len(rows)), weights)
-    return kept.astype(np.float64, copy=False), weights
+# What rows may be.
+DTYPES = (np.float64, np.float32)
+
+
+class Given(NamedTuple):
+    """What is to be learned or forgotten, checked."""
+
+    X: Any  # rows, dense or sparse
+    targets: Rows  # shape (m, k)
+    weights: Floats | None
+    is_flat: bool  # whether targets came in one dimension
+
+    def parts(self) -> Iterator[tuple[Floats, Floats | None]]:
+        """Yield rows that end in their targets, without those that weigh nothing, and weights.
+
+        They are one part, or a block of sparse rows at a time.
+        """
+        everything = slice(None)
+        cut = blocks(self.X) if is_sparse(self.X) else iter([(everything, self.X)])
+        for place, X in cut:
+            rows = np.hstack([as_rows(X).astype(np.float64, copy=False), self.targets[place]])
+            weights = None if self.weights is None else self.weights[place]
+            kept, _, weights = counted(rows, np.zeros(len(rows)), weights)
+            if len(kept):
+                yield kept.astype(np.float64, copy=False), weights
 
 
 def _names(model: Any) -> list[str] | None:
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
-
-
-def _seed_of(random_state: Any) -> int:
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
