@@ -100,7 +100,7 @@ class Sample(NamedTuple):
     def after(self, coming: Witness, cap: int) -> "Sample":
         """Return the sample once one row has come: what a stream does, so without a detour."""
         held = self.held
-        if all(each.key != coming.key for each in held):
+        if coming.key not in [each.key for each in held]:
             if len(held) >= cap and coming.rank >= held[cap - 1].rank:
                 return Sample(held[:cap])
             coming = coming._replace(row=coming.row.copy())
@@ -247,8 +247,7 @@ class Witnesses:
             # Numbers such as 0 and 1 differ in their first bits alone, of which a product would
             # make but first bits.
             bits ^= bits >> np.uint64(32)
-            bits *= _multipliers(d)
-            bits.sum(axis=1, out=mixed[start : start + size])
+            mixed[start : start + size] = bits @ _multipliers(d)
         return _scattered(mixed + np.uint64(self.seed + _STEP & _BITS))
 
 
