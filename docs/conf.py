@@ -20,8 +20,8 @@ from website.reference import reference_pages, write_pages  # noqa: E402
 import newfound  # noqa: E402
 
 project = "newfound"
-author = "newfound's authors"
-copyright = "newfound's authors, BSD-3-Clause"
+author = "the newfound developers"
+copyright = "the newfound developers, BSD-3-Clause"
 version = release = newfound.__version__
 
 extensions = [
