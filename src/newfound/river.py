@@ -60,6 +60,8 @@ class RiverClassifier(MiniBatchClassifier):
     """
 
     def __init__(self, estimator: IncrementalRidgeClassifier | None = None) -> None:
+        if estimator is not None and not isinstance(estimator, IncrementalRidgeClassifier):
+            raise TypeError(f"estimator must be a classifier of newfound's, got {estimator!r}")
         self.estimator = estimator
         self.model: IncrementalRidgeClassifier = (
             IncrementalRidgeClassifier() if estimator is None else clone(estimator)

@@ -130,6 +130,31 @@ def test_a_penalty_chosen_on_a_few_rows_is_nearly_as_good_as_one_chosen_on_all()
     assert abs(scores[0] - scores[1]) < 0.03
 
 
+@pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e4, 1e8])
+def test_the_penalty_chosen_goes_with_the_scale_of_weights(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(60, 100)), rng.normal(size=60)
+    y = X[:, :3].sum(axis=1) + noise
+    usual = IncrementalRidge("auto").fit(X, y)
+    scaled = IncrementalRidge("auto").fit(X, y, scale)
+    assert scaled.penalty_ / scale / usual.penalty_ == pytest.approx(1.0, abs=0.9)
+    error = np.linalg.norm(scaled.coef_ - usual.coef_) / np.linalg.norm(usual.coef_)
+    assert error < 0.3
+
+
+def test_rows_that_are_all_alike_say_nothing() -> None:
+    model = IncrementalRidge("auto").fit(np.full((60, 5), 0.1), np.arange(60.0))
+    assert model.predict([[0.1] * 5]) == pytest.approx([29.5])
+    assert abs(model.coef_).max() < 1e-3
+
+
+def test_forgetting_what_was_far_too_large_warns() -> None:
+    X, Y, _ = data()
+    model = IncrementalRidge().fit(X, Y).partial_fit(1e9 * X, Y)
+    with pytest.warns(UserWarning, match="its rounding stays in the sums"):
+        model.forget(1e9 * X, Y)
+
+
 def test_parameters_may_be_changed_at_any_time() -> None:
     X, Y, _ = data()
     model = IncrementalRidge(1.0).fit(X, Y)
@@ -168,6 +193,8 @@ def test_save_and_load_is_the_same_model_that_goes_on_learning(
         lambda parameters: parameters.update(penalty=-1.0),
         lambda parameters: parameters.pop("is_flat"),
         lambda parameters: parameters.update(strange=1),
+        lambda parameters: parameters.update(random_state=None),
+        lambda parameters: parameters.update(random_state=-5),
     ],
 )
 def test_a_file_whose_parameters_do_not_fit_is_refused(spoil: Any, tmp_path: Path) -> None:

@@ -221,11 +221,11 @@ def test_what_was_taught_with_a_weight_is_taken_back_with_it() -> None:
     model = IncrementalRidgeClassifier().fit(X, y, w)
     assert model.forget(X[:1], y[:1], w[:1]).class_weight_sum_.tolist() == [1e-5, 3.0]
     for weights in ([2.0], [4.0], None):
-        with pytest.raises(NotTaughtError, match="give the weights that they were taught with"):
+        with pytest.raises(NotTaughtError, match="Give the weights that they were taught with"):
             model.forget(X[2:], y[2:], weights)
     model.partial_fit(X[2:], y[2:])
     with pytest.raises(
-        NotTaughtError, match="weigh 5: all of that class weigh 4; give the weights"
+        NotTaughtError, match=r"weigh 5: all of that class weigh 4\. Give the weights"
     ):
         model.forget(X[2:], y[2:], [5.0])
     model.forget(X[2:], y[2:])
@@ -260,6 +260,45 @@ def test_what_cannot_be_a_weight_is_refused_and_changes_nothing(
     else:  # nothing is learned
         model.partial_fit([[5.0], [6.0]], ["a", "new"], sample_weight=weights)
     np.testing.assert_array_equal(model.scores([[0.5]]), before)
+
+
+@BOTH
+@pytest.mark.parametrize(("size", "weight"), [(1e105, 1e100), (1e140, 1e30), (1e120, 1e80)])
+def test_rows_that_overflow_with_their_weights_are_refused(
+    kind: Any, size: float, weight: float
+) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = kind().fit(X, y)
+    before = model.scores(X)
+    with pytest.raises(InputError, match="products overflow"):
+        model.partial_fit(size * X[:3], y[:3], sample_weight=weight)
+    np.testing.assert_array_equal(model.scores(X), before)
+
+
+@pytest.mark.parametrize("weight", [2, 2.0, np.float64(2), np.float32(2), np.int64(2), np.array(2)])
+def test_one_number_is_the_weight_of_every_row(weight: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = IncrementalRidgeClassifier().fit(X, y, weight)
+    assert model.class_weight_sum_.tolist() == [100.0, 100.0, 100.0]
+
+
+@pytest.mark.filterwarnings("ignore:what was forgotten was so large")
+def test_what_rounding_has_swallowed_is_not_taken_for_what_is_left() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = IncrementalRidgeClassifier().fit(X, y).partial_fit(X[:3], y[:3], sample_weight=1e40)
+    with pytest.raises(NotTaughtError, match="told from rounding"):
+        model.forget(X[:3], y[:3], 1e40)
+
+
+def test_classes_of_equal_rows_tell_what_is_unknown() -> None:
+    rng = np.random.default_rng(0)
+    centres, far = 3 * rng.normal(size=(4, 6)), 20 * rng.normal(size=(5, 6))
+    model = IncrementalRidgeClassifierCV().fit(
+        centres.repeat(100, axis=0), np.arange(4).repeat(100)
+    )
+    assert (model.unknown_proba(far) > 0.5).all()
+    assert (model.unknown_proba(centres) < 0.5).all()
+    assert model.predict(centres).tolist() == [0, 1, 2, 3]
 
 
 def test_sums_without_an_estimator_take_weights() -> None:

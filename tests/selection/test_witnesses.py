@@ -210,6 +210,18 @@ def test_a_row_of_weight_two_is_a_row_taught_twice(times: list[int], seed: int) 
     assert contents(repeated) == contents(weighted)
 
 
+@pytest.mark.parametrize("key", [0, 1, 2**64 - 1, 2**64 - 512])
+def test_any_key_has_a_rank(key: int) -> None:
+    assert 0 < Witness(key, np.zeros(1), 1.0).rank < 40
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 2.0), (-2.0, 2.0), (0.0, 0.5), (1.0, 3.0)])
+def test_rows_of_two_values_have_keys_of_their_own(values: tuple[float, float]) -> None:
+    X = np.random.default_rng(0).choice(values, size=(50_000, 40))
+    keys = Witnesses(0)._keys(X)  # noqa: SLF001
+    assert len(np.unique(keys)) == len(np.unique(X, axis=0))
+
+
 def test_the_order_of_rows_does_not_matter() -> None:
     X, y = rows(200), np.array(["a", "b"] * 100)
     order = np.random.default_rng(0).permutation(200)

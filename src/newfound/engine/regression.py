@@ -10,13 +10,17 @@ from newfound.common.arrays import Floats, Index
 from newfound.common.errors import InputError
 from newfound.selection.findings import half_decades
 from newfound.selection.rules import nearest
+from newfound.selection.selector import ALL_ALIKE
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.regression import Moments, left_out_errors, moments, solve
+from newfound.solvers.rounding import rounding_left_by
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER
 from newfound.sums.sums import Sums
 
 # To the sums, all rows are of one class.
 LABEL = "everything"
+# Half decades above the usual penalty that are tried: to try one more costs next to nothing.
+ABOVE = 24
 
 
 class RegressionSettings(NamedTuple):
@@ -143,10 +147,8 @@ class RegressionEngine:
 
     def _chosen(self, found: Moments, settings: RegressionSettings) -> float:
         """Return the penalty under which rows that are left out are missed least."""
-        spread = float(found.gram.diagonal().sum() / found.mass) or 1.0
-        usual = float(np.clip(spread, SMALLEST_NUMBER, LARGEST_NUMBER))
-        given = settings.penalties
-        penalties = half_decades(usual) if given is None else np.array(given)
+        usual, given = self._usual(found), settings.penalties
+        penalties = half_decades(usual, ABOVE) if given is None else np.array(given)
         sample = self.sample.joined(Sample(), settings.witnesses)
         if len(penalties) == 1 or len(sample.held) < 2:
             return float(penalties[nearest(np.log(penalties), np.log(usual))])
@@ -155,6 +157,22 @@ class RegressionEngine:
         errors = left_out_errors(found, X, targets, weights, penalties)
         lost = np.square(errors).sum(axis=2) @ np.array(sample.votes(settings.witnesses))
         return float(penalties[int(lost.argmin())])
+
+    def _usual(self, found: Moments) -> float:
+        """Return the penalty that is expected: the mean squared length of a row, with its weight.
+
+        Around the mean, if there is an intercept and rows are not all alike.
+        """
+        spread = float(found.gram.diagonal().sum() / found.mass)
+        squares = spread + float(found.mean @ found.mean)
+        spread = (spread if spread > ALL_ALIKE * squares else squares) or 1.0
+        weight = found.mass / float(self.sums.sizes.sum())
+        return float(np.clip(weight * spread, SMALLEST_NUMBER, LARGEST_NUMBER))
+
+    def rounding_left_by(self, rows: Floats, settings: RegressionSettings) -> float:
+        """Estimate the relative error of the weights that forgotten rows left in the sums."""
+        penalty = SMALLEST_NUMBER if settings.penalties is None else settings.penalties[0]
+        return rounding_left_by(rows, self.sums, penalty, settings.fit_intercept)
 
 
 def _zeros(rows: Floats) -> Index:

@@ -23,10 +23,12 @@ from newfound.engine.regression import (
 )
 from newfound.estimators.constraints import REGRESSION_CONSTRAINTS
 from newfound.estimators.seeds import Seed, plain_seed
+from newfound.solvers.rounding import warn_of_rounding
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.storage.witnesses import packed_witnesses, unpacked_witnesses
-from newfound.sums.rows import as_rows
+from newfound.sums.device import weighted
+from newfound.sums.rows import LARGEST_SQUARE, as_rows
 from newfound.sums.sparse import blocks, is_long, is_sparse
 from newfound.sums.weights import as_weights, counted
 
@@ -52,7 +54,8 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
     witnesses : int, default=500
         Copies of examples that are kept at most, to be left out. While there are no more than
-        that, all are: then the choice is that of scikit-learn's `RidgeCV`.
+        that, all are: then the choice is that of scikit-learn's `RidgeCV`, but that examples that
+        are equal are left out together.
     random_state : int, RandomState, Generator or None, default=0
         Seed of which examples are kept.
 
@@ -175,7 +178,6 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.__dict__ = {**page.__dict__, "_engine": engine, "_is_flat": is_flat}
         return self
 
-    @locked
     def forget(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take back examples, exactly as if they had never been taught.
 
@@ -198,21 +200,34 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         ValueError
             If rows, targets or weights are none.
 
+        Warns
+        -----
+        UserWarning
+            If they were so large that their rounding stays in the sums.
+
         Examples
         --------
         >>> model = IncrementalRidge().fit([[-1.0], [1.0], [9.0]], [0.0, 6.0, 1.0])
         >>> model.forget([[9.0]], [1.0]).coef_
         array([2.])
         """
+        warn_of_rounding(self._forget(X, y, sample_weight), stacklevel=2)
+        return self
+
+    @locked
+    def _forget(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """Take back examples; return how large an error they left in the weights."""
         self._taught()
         given = self._checked(X, y, sample_weight, reset=False)
         engine = copy.deepcopy(self._engine) if is_long(given.X) else self._engine
+        errors, settings = [0.0], self._settings()
         for rows, weights in given.parts():
             engine.forget(rows, weights)
+            errors.append(engine.rounding_left_by(weighted(rows, weights, None), settings))
         self._engine = engine
         if not engine.sums.total:
             self.__dict__ = self._without_lessons()
-        return self
+        return max(errors)
 
     def merge(self, other: "IncrementalRidge") -> Self:
         """Learn everything another model was taught; it is not changed.
@@ -403,13 +418,15 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         d, is_flat, penalty = given.pop("n_features"), given.pop("is_flat"), given["penalty"]
         if isinstance(penalty, list) and len(penalty) == 1:
             given["penalty"] = penalty[0]
-        model = cls(**given)
+        model, seed = cls(**given), given["random_state"]
         model._settings()
+        if type(seed) is not int or seed < 0:
+            raise InputError(f"random_state must be a whole number from 0, got {seed!r}")
         k = sums.width - d if type(d) is int else 0
         fits = k > 0 < d and type(is_flat) is bool and (k == 1 or not is_flat)
         if not fits or sums.labels.tolist() != [LABEL] or not sums.per_class:
             raise InputError("its parameters do not fit its sums")
-        witnesses = unpacked_witnesses(state.kept_by("witnesses"), sums, given["random_state"])
+        witnesses = unpacked_witnesses(state.kept_by("witnesses"), sums, seed)
         model._engine, model._is_flat = RegressionEngine(sums, witnesses, d), is_flat
         model.n_features_in_ = d
         if state.feature_names is not None:
@@ -458,7 +475,11 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
             y_numeric=True,
         )
         is_flat, n = targets.ndim == 1, rows.shape[0]
-        targets = as_rows(np.asarray(targets, dtype=np.float64).reshape(n, -1))
+        targets = np.asarray(targets, dtype=np.float64).reshape(n, -1)
+        if not np.vdot(targets, targets) < LARGEST_SQUARE:
+            raise InputError(
+                f"y holds values up to {abs(targets).max():.1e}, whose squares overflow"
+            )
         if not reset and targets.shape[1] != (held := self._taught().k):
             raise InputError(f"y has {targets.shape[1]} targets, but this model was taught {held}")
         return Given(rows, targets, as_weights(sample_weight, n), is_flat)

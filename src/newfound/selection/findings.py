@@ -82,13 +82,13 @@ def candidates(settings: SelectionSettings, usual: float) -> Floats:
     return half_decades(usual)
 
 
-def half_decades(usual: float) -> Floats:
-    """Return penalties half decades apart around the usual one, rising; mostly below it.
+def half_decades(usual: float, above: int = ABOVE) -> Floats:
+    """Return penalties half decades apart around the usual one, rising; so many above it.
 
     >>> half_decades(1.0)[[0, 24, -1]]
     array([1.e-12, 1.e+00, 1.e+03])
     """
-    penalties = usual * 10.0 ** (np.arange(-BELOW, ABOVE + 1) / 2)
+    penalties = usual * 10.0 ** (np.arange(-BELOW, above + 1) / 2)
     rising: Floats = np.unique(np.clip(penalties, SMALLEST_NUMBER, LARGEST_NUMBER))
     return rising
 

@@ -8,6 +8,7 @@ import numpy as np
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.device import on_host
 from newfound.common.pieces import Pieces, Stages
+from newfound.selection.calibration import calibrated_by_sums
 from newfound.selection.findings import Findings, without_votes, work_out
 from newfound.selection.panel import Panel, roster
 from newfound.selection.snapshot import Snapshot, snapshot_in_stages
@@ -232,7 +233,11 @@ class Selector:
         rng = np.random.default_rng(seed)
         voting = roster(sums.sizes, sums.labels, witnesses, known_from, rng)
         if voting.votes.sum() < 2:
-            return start
+            if np.count_nonzero(sums.sizes > 1) < 2:
+                return start
+            # Examples that are all equal cannot be left out, but they have an average.
+            known = calibrated_by_sums(solver_for(sums, settings, start.penalty))
+            return start._replace(calibration=known)
         snapshots, width = snapshot_in_stages(solver, witnesses, settings.witnesses), sums.width
         stages = votes_in_stages(snapshots, start)
         more = pieces_of_renewal(width, sums.total, sums.n_classes)

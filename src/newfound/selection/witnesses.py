@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 from math import expm1, inf, log1p
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -34,17 +35,16 @@ class Witness(NamedTuple):
         The smallest of many ranks is that of a row drawn by weight, the next that of one drawn
         from the others, and so on.
         """
-        return -log1p(-(self.key + 0.5) / 2.0**64) / self.weight
+        return -log1p(-((self.key >> 12) + 0.5) / 2.0**52) / self.weight
 
     @property
-    def order(self) -> tuple[float, int, bytes]:
-        """What sorts witnesses: their ranks; of two that are equal, anything that tells them."""
-        return self.rank, self.key, self.name
+    def order(self) -> tuple[float, int]:
+        """What sorts witnesses: their ranks; of two that are equal, their keys."""
+        return self.rank, self.key
 
-    @property
-    def name(self) -> bytes:
-        """The same for the same numbers, in whatever precision they are."""
-        return (self.row.astype(np.float64) + 0.0).tobytes()  # + 0.0 makes -0.0 equal to 0.0
+    def equals(self, other: "Witness") -> bool:
+        """Tell whether it is a copy of an equal row."""
+        return self.key == other.key and np.array_equal(self.row, other.row)
 
 
 class Sample(NamedTuple):
@@ -80,12 +80,15 @@ class Sample(NamedTuple):
         """Return the sample of the rows of both: at most `cap`, the same in either order."""
         if not other.held or not self.held:
             return Sample((self.held or other.held)[:cap])
-        found: dict[tuple[int, bytes], Witness] = {}
-        for each in (*self.held, *other.held):
-            known = found.get((each.key, each.name))
-            weight = each.weight + (0.0 if known is None else known.weight)
-            found[each.key, each.name] = each._replace(weight=weight)
-        return _sorted(found.values(), cap)
+        places = {each.key: place for place, each in enumerate(self.held)}
+        both = list(self.held)
+        for each in other.held:
+            place = places.get(each.key)
+            if place is not None and both[place].equals(each):
+                both[place] = each._replace(weight=each.weight + both[place].weight)
+            else:
+                both.append(each)
+        return _sorted(both, cap)
 
     def without(self, row: NDArray[np.floating], weight: float = 1.0) -> "Sample":
         """Return what is left once a row that equals `row` is forgotten, witness or not."""
@@ -108,7 +111,10 @@ class Sample(NamedTuple):
 
 
 def _sorted(witnesses: Iterable[Witness], cap: int) -> Sample:
-    return Sample(tuple(sorted(witnesses, key=attrgetter("order"))[:cap]))
+    found = sorted(witnesses, key=attrgetter("order"))
+    if any(one.key == next.key for one, next in pairwise(found)):  # by chance, of other rows
+        found.sort(key=lambda each: (*each.order, each.row.tobytes()))
+    return Sample(tuple(found[:cap]))
 
 
 class Witnesses:
@@ -247,6 +253,7 @@ class Witnesses:
             # Numbers such as 0 and 1 differ in their first bits alone, of which a product would
             # make but first bits.
             bits ^= bits >> np.uint64(32)
+            bits ^= bits >> np.uint64(16)
             mixed[start : start + size] = bits @ _multipliers(d)
         return _scattered(mixed + np.uint64(self.seed + _STEP & _BITS))
 
@@ -261,7 +268,7 @@ def _sample_of(X: Rows, keys: NDArray[np.uint64], weights: Floats, at: Index, ca
     """Return the sample of the rows X[at], with these keys (m,) and weights (m,)."""
     distinct, first, inverse = np.unique(keys[at], return_index=True, return_inverse=True)
     total = np.bincount(inverse, weights[at])
-    ranks = -np.log1p(-(distinct.astype(np.float64) + 0.5) / 2.0**64) / total
+    ranks = -np.log1p(-((distinct >> np.uint64(12)) + 0.5) / 2.0**52) / total
     few = np.argsort(ranks, kind="stable")[: 2 * cap]  # twice as many, lest rounding play a part
     rows = (X[at[place]].copy() for place in first[few])
     parts = zip(distinct[few].tolist(), rows, total[few].tolist(), strict=True)

@@ -24,6 +24,8 @@ from newfound.sums.weights import as_weights, counted
 # they all belong to; and relative to the root of the largest sum of squares there ever was, for
 # rounding in sums of what was there before is not held against them.
 SUM_SLACK, PEAK_SLACK = 1e-6, 1e-9
+# Share of the weight that goes below which what is left is lost to rounding.
+LOST = 1e-28
 # Rows at most whose class sums are made without rounding where one Gram is held for all classes:
 # beyond, X'X is rounded as well. Where a class's rows are held as they are, it never is.
 FEW_ROWS = 64
@@ -579,13 +581,15 @@ class Sums:
         gone = np.bincount(index, sample_weight, minlength=self.n_classes)
         held, rest = self.mass_parts or (self.masses, 0.0)
         left, slack = (held - gone) + rest, SUM_SLACK * gone
-        wrong = np.where(counts > 0, left <= 0, abs(left) > slack) & (gone > 0)
+        # Beside what goes, even sums in twice the precision have lost what is smaller than this.
+        wrong = np.where(counts > 0, left <= LOST * gone, abs(left) > slack) & (gone > 0)
         if wrong.any():
             each = int(np.flatnonzero(wrong)[0])
             raise NotTaughtError(
                 f"cannot forget examples of {self.labels.tolist()[each]!r} that weigh "
-                f"{gone[each]:g}: all of that class weigh {held[each]:g}; give the weights that "
-                "they were taught with"
+                f"{gone[each]:g}: all of that class weigh {held[each]:g}. Give the weights that "
+                "they were taught with; or, if these are, what would be left weighs too little "
+                "beside them to be told from rounding"
             )
 
     def _check_totals(

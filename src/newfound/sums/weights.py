@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Floats, Labels, Rows
-from newfound.common.device import device_of, on_host
+from newfound.common.device import Device, device_of, on_host
 from newfound.common.errors import InputError
+from newfound.sums.rows import LARGEST_SQUARE
 
 # Weights lie between these, or are zero: beyond, their sums and products would leave float64.
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
+# Sums of weighted rows stay below this: what a model file may hold is larger.
+LARGEST_SUM = 1e140
 
 
 def as_weights(sample_weight: Any, size: int) -> Floats | None:
@@ -27,7 +30,7 @@ def as_weights(sample_weight: Any, size: int) -> Floats | None:
     """
     if sample_weight is None:
         return None
-    if device_of(sample_weight) is not None:
+    if not isinstance(sample_weight, np.generic) and device_of(sample_weight) is not None:
         sample_weight = on_host(sample_weight)
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -50,19 +53,39 @@ def counted(
 ) -> tuple[Rows, Labels, Floats | None]:
     """Return rows, labels and weights without those that weigh nothing.
 
+    Raises ValueError if rows are so large, with their weights, that sums would overflow.
+
     >>> rows, labels, weights = counted(np.eye(2), np.array(["a", "b"]), np.array([0.0, 1.0]))
     >>> rows, labels, weights is None
     (array([[0., 1.]]), array(['b'], dtype='<U1'), True)
     """
+    device = device_of(X)
+    if sample_weight is not None:
+        _check_products(X, sample_weight, device)
     if sample_weight is None or sample_weight.all():
         return X, labels, sample_weight
     where = np.flatnonzero(sample_weight)
-    device = device_of(X)
     rows = (
         X[where] if device is None else device.xp.take(X, device.put(where, double=False), axis=0)
     )
     left = sample_weight[where]
     return rows, labels[where], None if (left == 1).all() else left
+
+
+def _check_products(X: Rows, weights: Floats, device: Device | None) -> None:
+    """Raise ValueError if sums of w x, or of w x^2, would soon leave the range of float64."""
+    if device is None:
+        largest = np.abs(X).max(axis=1, initial=0.0).astype(np.float64)
+    else:
+        largest = device.host(device.xp.max(device.xp.abs(device.double(X)), axis=1))
+    with np.errstate(over="ignore"):
+        squares = float((weights * largest * largest).sum()) * X.shape[1]
+        sums = float((weights * largest).sum())
+    if not (squares < LARGEST_SQUARE and sums < LARGEST_SUM):
+        raise InputError(
+            f"X holds values up to {largest.max():.1e} and sample_weight up to "
+            f"{weights.max():.1e}, whose products overflow; scale the features or the weights"
+        )
 
 
 def _check_range(weights: Floats) -> None:
