@@ -142,7 +142,10 @@ def write_footage(world: Path) -> None:
     photos = [sorted((world / "photos" / label).glob("*.jpg"))[:6] for label in ("mug", "cat")]
     pictures = [np.asarray(Image.open(path).resize((320, 240))) for path in photos[0]]
     write_clip(world / "clip.mp4", pictures, "mpeg4", "yuv420p", rate=2)
-    told = [compressed(n, path.read_bytes()) for n, path in enumerate(itertools.chain(*photos))]
+    told = [
+        compressed(n, path.read_bytes(), topic="/camera/image/compressed")
+        for n, path in enumerate(itertools.chain(*photos))
+    ]
     shutil.move(write_bag(world / "bag", "mcap", told), world / "run.mcap")
     (world / "labels.csv").write_text("start,end,label\n0,6,mug\n6,,cat\n")
 

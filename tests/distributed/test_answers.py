@@ -116,11 +116,14 @@ def test_a_bad_partition_is_named() -> None:
         IncrementalRidgeClassifier().predict(da.from_array(X, chunks=(30, 4)))
 
 
-def test_a_score_takes_no_weights() -> None:
+def test_a_score_takes_weights() -> None:
     model, lazy = IncrementalRidgeClassifier().fit(X, WORDS), da.from_array(X, chunks=(30, 4))
-    with pytest.raises(InputError, match="sample_weight"):
-        model.score(lazy, WORDS, sample_weight=np.ones(90))
-    assert model.score(X, WORDS, sample_weight=np.ones(90)) == model.score(lazy, WORDS)
+    weights = np.random.default_rng(0).uniform(0.0, 3.0, 90)
+    expected = model.score(X, WORDS, sample_weight=weights)
+    for given in (weights, da.from_array(weights, chunks=20)):
+        assert model.score(lazy, WORDS, sample_weight=given) == pytest.approx(expected)
+    with pytest.raises(InputError, match="sample_weight has 89 numbers"):
+        model.score(lazy, WORDS, sample_weight=weights[1:])
 
 
 def test_threads_may_share_what_answers() -> None:

@@ -141,7 +141,11 @@ def test_a_bound_on_novelty_in_an_older_file_is_passed_over(tmp_path: Path) -> N
     assert_same(again.look_at_vectors(views(0, 9)), recogniser.look_at_vectors(views(0, 9)))
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/remembered.model")), ids=str)
+@pytest.mark.parametrize(
+    "path",
+    [GOLDEN / age / "remembered.model" for age in ("510def3", "peaks", "witnesses")],
+    ids=str,
+)
 def test_a_recogniser_from_before_there_was_such_a_probability_has_one(
     path: Path, tmp_path: Path
 ) -> None:

@@ -71,7 +71,8 @@ def fields_of(name: str, message: Any) -> Mapping[str, Any]:
 
 
 def tell(name: str, values: Mapping[str, Any]) -> None:
-    print(f"{name} {json.dumps(values)}", flush=True)
+    sys.stdout.write(f"{name} {json.dumps(values)}\n")  # whole, for several threads tell
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -127,8 +127,9 @@ def newest(address: str, label: str) -> bytes:
 
 
 def label_of(address: str, image: bytes) -> str:
-    """Return what the service takes a picture for."""
-    return str(httpx.post(f"{address}/api/look", content=image).json()["label"])
+    """Return what the service takes a picture for; a guess about what is unknown does not count."""
+    said = httpx.post(f"{address}/api/look", content=image).json()
+    return str(said["label"]) if said["known"] else "unknown"
 
 
 def delete_and_rename(me: Person, first: str, third: str) -> str:
