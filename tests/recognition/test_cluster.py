@@ -155,10 +155,13 @@ def test_copies_are_one_image_wherever_they_lie(photos: Path, client: Any) -> No
 
 
 def test_again_teaches_copies_and_what_is_known(photos: Path, client: Any) -> None:
+    # No more of a class than there are witnesses: of others, equal ones are counted once kept.
+    for path in photos.glob("*/0[34]*.png"):
+        path.unlink()
     shutil.copy(photos / "cup" / "000.png", photos / "cup" / "049 copy.png")
     there, here = Recogniser(extractor="pixels:size=8"), Recogniser(extractor="pixels:size=8")
     for _ in range(2):
-        assert taught_there(client, there, photos, again=True).taught == 201
+        assert taught_there(client, there, photos, again=True).taught == 121
         here.teach(photos, again=True)
     here.refresh()
     assert_same(there, here)
