@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import dask.array as da
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -145,7 +144,7 @@ def test_a_lesson_that_is_refused_draws_nothing() -> None:
 
 @pytest.mark.parametrize("learn", ["fit", "partial_fit"])
 def test_rows_of_dask_draw_once_too(learn: str) -> None:
-    lazy = da.from_array(X, chunks=(len(X), X.shape[1]))
+    lazy = pytest.importorskip("dask.array").from_array(X, chunks=(len(X), X.shape[1]))
     model = getattr(model_with(np.random.RandomState(5)), learn)(lazy, Y)
     same = getattr(model_with(np.random.RandomState(5)), learn)(X, Y)
     assert seeds(model) == seeds(same)
