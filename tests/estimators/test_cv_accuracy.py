@@ -45,10 +45,11 @@ def test_a_rare_digit_beside_nine_known_ones(choosing: Any) -> None:
 
 @pytest.mark.needs_data
 def test_a_long_tail_of_categories(choosing: Any, frames: Any) -> None:
+    """Means of several trials: in one of them, who happens to be a witness moves half a point."""
     for data in (frames, choosing.root(frames)):
-        found = choosing.judge(choosing.long_tail(data, 0))
+        found = [choosing.judge(choosing.long_tail(data, trial))[0] for trial in range(3)]
         assert_good(found)
-        assert found[0].chosen > found[0].fixed + 3
+        assert np.mean([each.chosen - each.fixed for each in found]) > 3
 
 
 @pytest.mark.needs_data
