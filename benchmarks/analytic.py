@@ -5,6 +5,7 @@ github.com/ZHUANGHP/Analytic-continual-learning and github.com/RanPAC/RanPAC.
 """
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,7 +47,7 @@ class Behind:
         return self.model.predict(self.layer(X))
 
 
-class ClosedForm:
+class ClosedForm(ABC):
     """What the three share: one-hot targets, and the class of the largest score.
 
     Told all classes from the start, in order; one that was not seen yet is never the answer.
@@ -68,14 +69,14 @@ class ClosedForm:
         scores[:, self.counts == 0] = -np.inf
         return self.classes[scores.argmax(axis=1)]
 
-    def start(self, width: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def start(self, width: int) -> None: ...
 
-    def learn(self, H: Rows, index: NDArray[np.intp], Y: Rows) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def learn(self, H: Rows, index: NDArray[np.intp], Y: Rows) -> None: ...
 
-    def weights(self) -> Rows:
-        raise NotImplementedError
+    @abstractmethod
+    def weights(self) -> Rows: ...
 
 
 class ACIL(ClosedForm):

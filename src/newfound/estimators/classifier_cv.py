@@ -50,8 +50,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         its best penalty, do not fare worse than without recoding. None chooses the penalty alone,
         for one recoding.
     witnesses : int, default=40
-        Copies of examples that are kept of each class, at most. All examples of a class are
-        equally likely to be among them.
+        Copies of examples that are kept of each class, at most. All examples of a class that weigh
+        the same are equally likely to be among them; those that are equal are one.
     min_class_count : int, default=30
         Only classes of which so many examples were taught are pretended rare in what-ifs, if they
         have a quarter of what is usual among such classes. All classes with two witnesses vote on

@@ -35,7 +35,7 @@ from newfound.sums.rows import as_rows
 from newfound.sums.sparse import blocks, is_long
 from newfound.sums.sums import Sums
 from newfound.sums.view import SumsView
-from newfound.sums.weights import as_weights, counted
+from newfound.sums.weights import NOTHING_WEIGHS, as_weights, counted
 
 # The estimators, as model files name them, and what their parameters are called here.
 KINDS: dict[str, Any] = {
@@ -58,7 +58,6 @@ CHOOSING = SelectionSettings(
 FEW_ROWS = 16
 # Rows that lessons and `apart` take at a time: classes arrive in the same order with both.
 BLOCK = 16
-NOTHING_WEIGHS = "all weights are zero, but at least one example is needed"
 # What any learner holds beside its parameters: everything learned, and its lock.
 LEARNED = ("_engine", "n_features_in_", "feature_names_in_")
 OF_A_LEARNER = ("_lock", *LEARNED)

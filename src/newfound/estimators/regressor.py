@@ -30,7 +30,7 @@ from newfound.storage.witnesses import packed_witnesses, unpacked_witnesses
 from newfound.sums.device import weighted
 from newfound.sums.rows import LARGEST_SQUARE, as_rows
 from newfound.sums.sparse import blocks, is_long, is_sparse
-from newfound.sums.weights import as_weights, counted
+from newfound.sums.weights import NOTHING_WEIGHS, as_weights, counted
 
 # What a model has once it is taught.
 LEARNED = ("_engine", "_is_flat", "n_features_in_", "feature_names_in_")
@@ -167,7 +167,7 @@ class IncrementalRidge(Locked, MultiOutputMixin, RegressorMixin, BaseEstimator):
         given = page._checked(X, y, sample_weight, anew)
         if anew:
             if given.weights is not None and not given.weights.any():
-                raise InputError("all weights are zero, but at least one example is needed")
+                raise InputError(NOTHING_WEIGHS)
             d, k = given.X.shape[1], given.targets.shape[1]
             engine = RegressionEngine.blank(d, k, plain_seed(self.random_state))
         else:

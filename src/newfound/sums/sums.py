@@ -365,10 +365,14 @@ class Sums:
         if masses is None:
             if sample_weight is None:
                 return None, _nothing
-            masses = Cross(self.masses[:, None], np.zeros((self.n_classes, 1)))
+            masses = self._counts_as_masses()
         given = np.ones(len(index)) if sample_weight is None else sample_weight
         present, terms = class_terms(given[:, None], index, exact=True)
         return masses, masses.prepare(present, sign * terms, size)
+
+    def _counts_as_masses(self) -> Cross:
+        """Return what classes weigh of which every example weighs one."""
+        return Cross(self.masses[:, None], np.zeros((self.n_classes, 1)))
 
     def announce(self, y: Labels) -> None:
         """Make room for classes of which there are no examples yet.
@@ -480,12 +484,10 @@ class Sums:
         terms = parts if self.device is None else self.device.put(parts)
         self._cross.prepare(index, terms, self.n_classes)()
         if self.is_weighted or other.is_weighted:
-            held, theirs = self.mass_parts, other.mass_parts
-            theirs = (other.masses, np.zeros(other.n_classes)) if theirs is None else theirs
-            if held is None:
-                self._masses = Cross(self.masses[:, None], np.zeros((self.n_classes, 1)))
-            assert self._masses is not None
-            self._masses.prepare(index, np.array(theirs)[:, :, None], self.n_classes)()
+            masses = self._masses or self._counts_as_masses()
+            theirs = np.array(other.mass_parts or [other.masses])
+            masses.prepare(index, theirs[:, :, None], self.n_classes)()
+            self._masses = masses
         counts = self.counts.copy()
         counts[index] += other.counts
         self.counts = counts

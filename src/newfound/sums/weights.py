@@ -7,12 +7,15 @@ import numpy as np
 from newfound.common.arrays import Floats, Labels, Rows
 from newfound.common.device import Device, device_of, on_host
 from newfound.common.errors import InputError
+from newfound.sums.device import rows_at
 from newfound.sums.rows import LARGEST_SQUARE
 
 # Weights lie between these, or are zero: beyond, their sums and products would leave float64.
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 # Sums of weighted rows stay below this: what a model file may hold is larger.
 LARGEST_SUM = 1e140
+# What a model that begins is told where nothing counts.
+NOTHING_WEIGHS = "all weights are zero, but at least one example is needed"
 
 
 def as_weights(sample_weight: Any, size: int) -> Floats | None:
@@ -65,11 +68,8 @@ def counted(
     if sample_weight is None or sample_weight.all():
         return X, labels, sample_weight
     where = np.flatnonzero(sample_weight)
-    rows = (
-        X[where] if device is None else device.xp.take(X, device.put(where, double=False), axis=0)
-    )
     left = sample_weight[where]
-    return rows, labels[where], None if (left == 1).all() else left
+    return rows_at(X, where, device), labels[where], None if (left == 1).all() else left
 
 
 def _check_products(X: Rows, weights: Floats, device: Device | None) -> None:
