@@ -1,8 +1,7 @@
 """A regressor without a face: sums of rows that end in their targets, and a few of these rows."""
 
 import copy
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,52 +13,13 @@ from newfound.selection.selector import ALL_ALIKE
 from newfound.selection.witnesses import Sample, Witnesses
 from newfound.solvers.regression import Moments, left_out_errors, moments, solve
 from newfound.solvers.rounding import rounding_left_by
-from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER
+from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, RegressionSettings
 from newfound.sums.sums import Sums
 
 # To the sums, all rows are of one class.
 LABEL = "everything"
 # Half decades above the usual penalty that are tried: to try one more costs next to nothing.
 ABOVE = 24
-
-
-class RegressionSettings(NamedTuple):
-    """Parameters that have passed `checked_regression_settings`."""
-
-    penalties: tuple[float, ...] | None  # rising; None: around the usual one
-    fit_intercept: bool
-    witnesses: int
-
-
-def checked_regression_settings(
-    penalty: Any, fit_intercept: Any, witnesses: Any
-) -> RegressionSettings:
-    """Return parameters as plain Python values, or raise ValueError saying what is wrong.
-
-    >>> checked_regression_settings(-1.0, True, 500)
-    Traceback (most recent call last):
-    newfound.InputError: penalty must be "auto", a number above 0 or several, got -1.0
-    """
-    if not isinstance(fit_intercept, bool | np.bool_):
-        raise InputError(f"fit_intercept must be True or False, got {fit_intercept!r}")
-    is_whole = isinstance(witnesses, int | np.integer) and not isinstance(witnesses, bool)
-    if not is_whole or witnesses < 2:
-        raise InputError(f"witnesses must be a whole number from 2, got {witnesses!r}")
-    return RegressionSettings(_rising(penalty), bool(fit_intercept), int(witnesses))
-
-
-def _rising(penalty: Any) -> tuple[float, ...] | None:
-    if isinstance(penalty, str) and penalty == "auto":
-        return None
-    numbers = [] if isinstance(penalty, str | bytes | None) else np.ravel(penalty).tolist()
-    if not numbers or not all(map(_is_penalty, numbers)):
-        raise InputError(f'penalty must be "auto", a number above 0 or several, got {penalty!r}')
-    return tuple(sorted({float(each) for each in numbers}))
-
-
-def _is_penalty(value: Any) -> bool:
-    is_real = isinstance(value, Real) and not isinstance(value, bool)
-    return is_real and SMALLEST_NUMBER <= float(value) <= LARGEST_NUMBER
 
 
 class Answer(NamedTuple):
@@ -86,6 +46,7 @@ class RegressionEngine:
 
     Examples
     --------
+    >>> from newfound.solvers.settings import checked_regression_settings
     >>> engine = RegressionEngine.blank(1, 1, seed=0)
     >>> engine.learn(np.array([[-1.0, 0.0], [1.0, 6.0]]), cap=500)
     >>> engine.answer(checked_regression_settings(1.0, True, 500)).weights

@@ -14,16 +14,11 @@ from newfound.common.arrays import Floats, Rows
 from newfound.common.errors import InputError
 from newfound.common.files import moment
 from newfound.common.locks import Locked, locked
-from newfound.engine.regression import (
-    LABEL,
-    Answer,
-    RegressionEngine,
-    RegressionSettings,
-    checked_regression_settings,
-)
+from newfound.engine.regression import LABEL, Answer, RegressionEngine
 from newfound.estimators.constraints import REGRESSION_CONSTRAINTS
 from newfound.estimators.seeds import Seed, plain_seed
 from newfound.solvers.rounding import warn_of_rounding
+from newfound.solvers.settings import RegressionSettings, checked_regression_settings
 from newfound.storage import format as file_format
 from newfound.storage.format import State
 from newfound.storage.witnesses import packed_witnesses, unpacked_witnesses

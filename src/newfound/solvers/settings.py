@@ -153,6 +153,33 @@ def checked_selection_settings(
     )
 
 
+class RegressionSettings(NamedTuple):
+    """Parameters of a regressor that have passed `checked_regression_settings`."""
+
+    penalties: tuple[float, ...] | None  # rising; None: around the usual one
+    fit_intercept: bool
+    witnesses: int
+
+
+def checked_regression_settings(
+    penalty: Any, fit_intercept: Any, witnesses: Any
+) -> RegressionSettings:
+    """Return the parameters as plain Python values, or raise ValueError saying what is wrong.
+
+    >>> checked_regression_settings("much", True, 500)
+    Traceback (most recent call last):
+    newfound.InputError: penalty must be "auto", a number or several, got 'much'
+    """
+    penalties = None
+    if isinstance(penalty, str):
+        if penalty != "auto":
+            raise InputError(f'penalty must be "auto", a number or several, got {penalty!r}')
+    else:
+        penalties = _rising(penalty, "penalty", SMALLEST_NUMBER, LARGEST_NUMBER)
+    shared = checked_settings(1.0, 0.0, None, fit_intercept)
+    return RegressionSettings(penalties, shared.fit_intercept, _whole(witnesses, "witnesses", 2))
+
+
 def _with_mapping(values: dict[str, Any]) -> dict[str, Any]:
     """Return what JSON gave back with the class weights as a mapping again, if they were one."""
     weight = values["class_weight"]
