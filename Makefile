@@ -1,9 +1,15 @@
-# The door: every target first makes a local virtual environment with what it needs.
+# The door: every target first adds what it needs to one virtual environment, in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests run side by side; a machine that is busy with other work wants fewer.
 JOBS ?= 2
+# Which tests: all, or the folders and files that are named.
+TESTS ?=
+# Seeds of what is drawn at random: fixed, or a number, or `random`, which draws one and prints it.
+SEED ?= fixed
+# What torch is installed from; a wheel of a CPU build takes a tenth of the room.
+TORCH ?= torch
 # What runs on a device, and where: any name that torch has for one.
 ON_DEVICE := $(wildcard tests/*/test_device*.py) tests/common/test_recorded.py
 DEVICE ?= cuda
@@ -15,33 +21,78 @@ SITE := docs/_build/html
 # The rooms whose every line should be run by a test.
 ENGINE := sums solvers heads selection engine estimators
 
-.PHONY: help demo test test-quick test-gpu versions axe screenshots animation docs coverage
-.PHONY: lint format bench clean
+.PHONY: help demo test test-quick test-all test-gpu mutants versions axe screenshots animation docs
+.PHONY: coverage lint format bench clean
+.NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-$(VENV)/ready: pyproject.toml
+# Environments. Each stamp says that what it names is in .venv. uv installs it where there is uv.
+EXTRAS := dask,plots,river,robot,studio,video,vision
+INSTALL = $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip \
+	install --disable-pip-version-check) --quiet
+# The packages of groups in pyproject.toml, which the pip that comes with Python 3.11 cannot read.
+GROUPS = $(BIN)/python -c 'import sys, tomllib; groups = tomllib.load(open("pyproject.toml", "rb")) \
+	["dependency-groups"]; print(*(each for name in sys.argv[1:] for each in groups[name]), sep="\n")'
+
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "newfound needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+
+$(VENV)/demo: pyproject.toml | $(BIN)/python
+	@echo "Installing newfound with numpy, scipy, scikit-learn and matplotlib into $(VENV): 0.4 GB."
+	@$(INSTALL) -e '.[plots]'
 	@touch $@
 
-demo: $(VENV)/ready  ## Nine digits are known, the tenth arrives one example at a time
+$(VENV)/test: $(VENV)/demo
+	@echo "Adding every extra but torch, and what tests need, to $(VENV): 1.1 GB in all."
+	@$(GROUPS) test | $(INSTALL) -e '.[$(EXTRAS)]' -r /dev/stdin
+	@touch $@
+
+$(VENV)/torch: $(VENV)/test
+	@echo "Adding $(TORCH) to $(VENV): 1 GB more, 5 GB on Linux where it comes with CUDA."
+	@$(INSTALL) '$(TORCH)' -e '.[$(EXTRAS),torch]'
+	@touch $@
+
+$(VENV)/all: $(VENV)/torch
+	@echo "Adding Playwright and schemathesis to $(VENV): 0.2 GB more."
+	@$(GROUPS) test-all | $(INSTALL) -r /dev/stdin
+	@touch $@
+
+$(VENV)/docs: $(VENV)/torch
+	@echo "Adding Sphinx to $(VENV): 0.2 GB more."
+	@$(GROUPS) docs | $(INSTALL) -r /dev/stdin
+	@touch $@
+
+$(VENV)/lint: $(VENV)/test
+	@echo "Adding ruff and mypy to $(VENV): 0.1 GB more."
+	@$(GROUPS) lint | $(INSTALL) -r /dev/stdin
+	@touch $@
+
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --seed $(SEED)
+
+demo: $(VENV)/demo  ## Nine digits are known, the tenth arrives one example at a time
 	$(BIN)/newfound demo
 
-test: $(VENV)/ready  ## Run all tests
-	$(BIN)/python -m pytest -n $(JOBS)
+test-quick: $(VENV)/test  ## While you work: every law once, every refusal
+	$(PYTEST) --tier quick $(TESTS)
 
-test-quick: $(VENV)/ready  ## Run those that take no time: every room, a minute or so
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+test: $(VENV)/test  ## All that runs anywhere; what this machine lacks is skipped, and counted
+	$(PYTEST) --tier test $(TESTS)
 
-test-gpu: $(VENV)/ready  ## Run those of models on a device on the GPU
-	NEWFOUND_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest $(ON_DEVICE)
+test-all: $(VENV)/all  ## Everything: torch, a browser, ROS, clusters, kills, long streams, fuzzing
+	$(PYTEST) --tier all $(TESTS)
 
-versions: $(VENV)/ready  ## Run the tests of the core with the lowest and the newest dependencies
+test-gpu: $(VENV)/all  ## Run those of models on a device on the GPU
+	NEWFOUND_TEST_DEVICE=$(DEVICE) $(BIN)/python -m pytest --tier all $(ON_DEVICE)
+
+mutants: $(VENV)/all  ## Break the code in many places, one at a time, and see which tests notice
+	$(BIN)/python -m tests.mutants
+
+versions: $(VENV)/all  ## Run the tests of the core with the lowest and the newest dependencies
 	$(BIN)/nox
 
 axe: node_modules/axe-core/axe.min.js  ## Fetch axe-core, which tests the studio's page, from npm
@@ -49,40 +100,40 @@ axe: node_modules/axe-core/axe.min.js  ## Fetch axe-core, which tests the studio
 node_modules/axe-core/axe.min.js:
 	npm install --prefix . --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $(AXE)
 
-screenshots: $(VENV)/ready  ## Take the pictures of docs/studio.md anew; needs chromium
+screenshots: $(VENV)/all  ## Take the pictures of docs/studio.md anew; needs chromium
 	rm -rf $(SHOTS)
 	NEWFOUND_DATA= NEWFOUND_SCREENSHOTS=$(SHOTS) $(BIN)/python -m pytest -q tests/studio/test_browser.py
 	cp $(SHOTS)/recognised-light-1280.png docs/studio.png
 	cp $(SHOTS)/unknown-dark-1280.png docs/studio-dark.png
 	cp $(SHOTS)/recognised-light-390.png docs/studio-phone.png
 
-animation: $(VENV)/ready  ## Film the studio anew for the README; needs chromium
+animation: $(VENV)/all  ## Film the studio anew for the README; needs chromium
 	NEWFOUND_DATA= $(BIN)/python -m tests.studio.browser.animation docs/studio.webp
 
-docs: $(VENV)/ready  ## Build the site into docs/_build/html, run its gallery, check its links
+docs: $(VENV)/docs  ## Build the site into docs/_build/html, run its gallery, check its links
 	rm -rf docs/_build
 	$(BIN)/python -m sphinx -b html -W --keep-going -n -q docs $(SITE)
 	$(BIN)/python -m website.links $(SITE)
 
-coverage: $(VENV)/ready  ## Say which lines of the engine no test runs; at least 95 % of a room are
-	$(BIN)/coverage run -m pytest -q -m "not slow" $(ENGINE:%=tests/%) tests/storage tests/test_checks.py
+coverage: $(VENV)/all  ## Say which lines of the engine no test runs; at least 95 % of a room are
+	$(BIN)/coverage run -m pytest -q --tier quick $(ENGINE:%=tests/%) tests/storage tests/test_checks.py
 	$(BIN)/coverage report --include='*/newfound/*' --omit='*/cli/*,*/paper/*,*/__main__.py'
 	@for room in $(ENGINE); do \
 		share=$$($(BIN)/coverage report --include="*/newfound/$$room/*" --format=total --fail-under=95); \
 		code=$$?; echo "$$room: $$share % of its lines"; test $$code = 0 || exit 1; \
 	done
 
-lint: $(VENV)/ready  ## Check style, types and the direction of imports
+lint: $(VENV)/lint  ## Check style, types and the direction of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/ready  ## Rewrite the code in the project's style
+format: $(VENV)/lint  ## Rewrite the code in the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(VENV)/ready  ## Measure speed and accuracy on this machine
+bench: $(VENV)/all  ## Measure speed and accuracy on this machine
 	$(BIN)/python -m benchmarks.everything
 
 clean:  ## Remove the virtual environment and what tools left behind

@@ -1,8 +1,11 @@
-"""Doctests run in a folder of their own, so that examples may write files."""
+"""Settings for all tests and doctests: tiers, seeds, and what a machine may lack."""
 
 import os
+import random
+import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,90 @@ collect_ignore = ["docs/conf.py", "docs/_build", "docs/gallery", "docs/reference
 # threads of BLAS wait for each other far longer than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Which markers a tier leaves out.
+LEFT_OUT = {"quick": {"slow", "exhaustive"}, "test": {"exhaustive"}, "all": set[str]()}
+# What is expected to be here: a test skipped for want of it fails. `all`: whatever is skipped fails.
+EXPECTED = set(os.environ.get("NEWFOUND_EXPECT", "").replace(",", " ").split())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the tier and the seed."""
+    group = parser.getgroup("newfound")
+    group.addoption("--tier", choices=[*LEFT_OUT], default="test", help="which tests to run")
+    group.addoption("--seed", default="fixed", help="of what is drawn: fixed, random, or a number")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell tests, and processes they start, how hard to try and which seed to draw with."""
+    if hasattr(config, "workerinput"):  # a worker of xdist: the first process has told already
+        return
+    seed = config.getoption("--seed")
+    os.environ["NEWFOUND_TIER"] = config.getoption("--tier")
+    os.environ["NEWFOUND_SEED"] = str(random.getrandbits(31)) if seed == "random" else seed
+
+
+def pytest_report_header() -> str:
+    """Say how to draw the same once more."""
+    return f"tier: {os.environ['NEWFOUND_TIER']}, seed: {os.environ['NEWFOUND_SEED']}"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Pass over files that have neither tests nor examples: doctest would import each of them."""
+    if collection_path.suffix != ".py" or collection_path.name.startswith(("test_", "conftest")):
+        return None
+    return True if ">>> " not in collection_path.read_text() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not of this tier, but for tests that are named one by one."""
+    if any("::" in argument for argument in config.args):
+        return
+    unwanted = LEFT_OUT[config.getoption("--tier")]
+    chosen = [item for item in items if not unwanted & {mark.name for mark in item.iter_markers()}]
+    if len(chosen) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs what this machine lacks."""
+    names = {name for mark in item.iter_markers("needs") for name in mark.args}
+    if isinstance(item, pytest.DoctestItem) and item.dtest is not None:
+        names |= {"torch"} & {
+            word for each in item.dtest.examples for word in re.findall(r"\w+", each.source)
+        }
+    if names:
+        from tests.needs import require
+
+        require(*sorted(names))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a test fail that was skipped, where what it needs is expected."""
+    report = yield
+    if report.skipped and EXPECTED and not hasattr(report, "wasxfail"):
+        reason = _reason(report)
+        needed = reason.removeprefix("needs ").partition(":")[0]
+        if "all" in EXPECTED or needed in EXPECTED:
+            report.outcome = "failed"
+            report.longrepr = f"skipped, though NEWFOUND_EXPECT={' '.join(EXPECTED)}: {reason}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was not run here, and what would let it run."""
+    skipped = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
+    if skipped:
+        told = "; ".join(f"{count} {reason}" for reason, count in skipped.most_common())
+        terminalreporter.write_line(f"Not run here: {told}.")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    words = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return words.removeprefix("Skipped: ")
 
 
 @pytest.fixture(autouse=True)

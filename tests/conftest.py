@@ -3,18 +3,25 @@
 import signal
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.effort import SEED, share_of
 
 # No deadline: tests must not depend on how busy the machine is.
 settings.register_profile(
     "newfound",
     deadline=None,
-    derandomize=True,
-    max_examples=100,
+    derandomize=SEED == "fixed",
+    database=None,  # a run depends on its seed alone
+    print_blob=True,
+    max_examples=share_of(100),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("newfound")
+if SEED != "fixed":
+    hypothesis.core.global_force_seed = int(SEED)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,14 +21,16 @@ from newfound.estimators.torch_device import torch_device
 TORCH_DEVICE = os.environ.get("NEWFOUND_TEST_DEVICE", "cpu")
 # Devices by what tests call them. A second device of array_api_strict is not the host's memory: it
 # refuses whatever would read it as if it were.
-PLACES = ("torch", "strict elsewhere")
-# The quick tests leave out the first device of array_api_strict, where less can go wrong.
-EVERYWHERE = pytest.mark.parametrize("place", PLACES)
+PLACES = ("strict elsewhere", "torch")
+NEEDS = {"torch": [pytest.mark.needs("torch")]}
+EVERYWHERE = pytest.mark.parametrize(
+    "place", [pytest.param(place, marks=NEEDS.get(place, [])) for place in PLACES]
+)
 
 
 @cache
 def device(place: str) -> Device:
-    """Return one of the devices; a test fails, and is not skipped, where it is not there."""
+    """Return one of the devices; a test fails, and is not skipped, where its GPU is not there."""
     if place == "torch":
         import torch
 

@@ -9,6 +9,9 @@ import pytest
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, checks
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver
+from tests.covering import covering
+
+DTYPES = np.float64, np.float32
 
 MODELS: list[Any] = [
     IncrementalRidgeClassifier(),
@@ -32,20 +35,12 @@ SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)],
-    ids=["double", "single"],
-)
-@pytest.mark.parametrize("check", checks.MODEL_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("model", MODELS, ids=str)
+@covering("model, check, dtype", MODELS, checks.MODEL_CHECKS, DTYPES)
 def test_our_models_keep_the_laws(model: Any, check: Any, dtype: Any) -> None:
     check(model, *checks.small_stream(dtype))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("check", checks.SOLVER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", SOLVERS)
+@covering("name, check, dtype", SOLVERS.keys(), checks.SOLVER_CHECKS, DTYPES)
 def test_our_solvers_keep_the_laws(name: str, check: Any, dtype: Any) -> None:
     make, per_class = SOLVERS[name]
     check(make, per_class, *checks.small_stream(dtype))

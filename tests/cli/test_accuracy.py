@@ -1,22 +1,15 @@
 """The command line on real photos: two objects of a category are taught, a third is asked about."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import newfound
+from tests.needs import CROPS
 
-DATA = os.environ.get("NEWFOUND_DATA")
-CROPS = Path(DATA or "") / "washington-rgbd" / "rgbd-dataset"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not DATA or not CROPS.is_dir(), reason="NEWFOUND_DATA names no folder with washington-rgbd"
-    ),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("washington")]
 
 
 # Vectors as the network gives them; and of images as it was tested on ImageNet, where an eighth is

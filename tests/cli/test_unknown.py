@@ -1,7 +1,6 @@
 """What evaluate says of known and unknown things, and the curve that it draws."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from newfound.cli.roc_plot import draw_roc
 from newfound.recognition.evaluation import Evaluation
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
+from tests.needs import CROPS
 
 PIXELS = ("--extractor", "pixels:size=8")
-CROPS = Path(os.environ.get("NEWFOUND_DATA", "")) / "washington-rgbd" / "rgbd-dataset"
 
 
 @pytest.fixture
@@ -163,7 +162,7 @@ def absurd() -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CROPS.is_dir(), reason="NEWFOUND_DATA names no folder with washington-rgbd")
+@pytest.mark.needs("washington")
 def test_real_things_are_told_from_others_and_from_images_that_show_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import io
 import itertools
-import os
 import urllib.error
 from importlib import import_module
 from pathlib import Path
@@ -20,8 +19,6 @@ from newfound.datasets.icubworld28 import DAYS
 from newfound.features import Pixels
 
 mnist_module = import_module("newfound.datasets.mnist")  # the function has the same name
-DATA = os.environ.get("NEWFOUND_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="NEWFOUND_DATA is not set")
 
 
 @pytest.fixture
@@ -132,10 +129,8 @@ def test_mnist_of_scikit_learn_counts(places: Path, monkeypatch: pytest.MonkeyPa
     np.testing.assert_array_equal(found.images[0].ravel(), pixels[0])
 
 
-@needs_data
+@pytest.mark.needs("mnist")
 def test_the_real_mnist() -> None:
-    if not (Path(DATA or "") / "mnist").is_dir():
-        pytest.skip("NEWFOUND_DATA holds no mnist")
     found = mnist()
     assert found.images.shape == (60_000, 28, 28)
     assert np.bincount(found.labels).tolist()[8] == 5851
@@ -194,10 +189,8 @@ def test_rgbd_that_is_nowhere_is_explained(places: Path) -> None:
         rgbd(Pixels(size=2))
 
 
-@needs_data
+@pytest.mark.needs("washington")
 def test_the_real_rgbd() -> None:
-    if not (Path(DATA or "") / "washington-rgbd").is_dir():
-        pytest.skip("NEWFOUND_DATA holds no washington-rgbd")
     frames = rgbd()
     assert frames.X.shape == (41_427, 1280)
     assert len(set(frames.categories.tolist())) == 51

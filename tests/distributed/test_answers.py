@@ -14,7 +14,10 @@ from sklearn.exceptions import NotFittedError
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
 from newfound.distributed.answers import WARNS, lazily
+from tests.covering import covering
 from tests.streams import blobs
+
+KINDS = IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 
 QUESTIONS = [
     "predict",
@@ -38,10 +41,7 @@ def collections() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("collection", collections())
-@pytest.mark.parametrize("classes", [2, 3])
+@covering("kind, question, collection, classes", KINDS, QUESTIONS, collections().keys(), (2, 3))
 def test_answers_are_those_to_the_same_rows_in_memory(
     kind: Any, question: str, collection: str, classes: int
 ) -> None:

@@ -15,7 +15,10 @@ from scipy import sparse
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
 from newfound.distributed.collections import cut_rows, is_collection
+from tests.covering import covering
 from tests.distributed.sameness import assert_identical, assert_same
+
+KINDS = IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 3)), np.array(["cup", "mug", "jug"])[np.arange(60) % 3]
@@ -246,9 +249,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
-@pytest.mark.parametrize("call", ["fit", "partial_fit", "store"])
-@pytest.mark.parametrize("what", BAD)
+@covering("what, call, kind", BAD.keys(), ("fit", "partial_fit", "store"), KINDS)
 def test_what_cannot_be_learned_is_refused_and_the_model_is_as_before(
     what: str, call: str, kind: Any
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from tests.effort import share_of
 
 X, y = load_digits(return_X_y=True)
 X = X[:, 8:40] / 16
@@ -57,7 +58,7 @@ def taught(model: Any, questions: dict[int, str]) -> Any:
     st.sampled_from(VARIANTS),
     st.dictionaries(st.integers(0, len(CUTS) - 2), st.sampled_from(sorted(QUESTIONS)), min_size=1),
 )
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 def test_what_was_asked_before_changes_no_answer(model: Any, questions: dict[int, str]) -> None:
     asked, silent = taught(model, questions), taught(model, {})
     if isinstance(model, IncrementalRidgeClassifierCV):

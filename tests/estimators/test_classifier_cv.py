@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.selection.selector import RENEW, YOUNG, Work
 from tests import oracles
+from tests.effort import share_of
 
 PENALTIES = [0.3, 3.0, 30.0]
 RECODINGS = [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -209,7 +210,7 @@ def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -
 
 @pytest.mark.slow
 @given(st.integers(0, 2**31), st.sets(st.integers(1, 149), max_size=8), st.sampled_from(VARIANTS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share_of(40), deadline=None)
 def test_how_a_stream_is_cut_does_not_matter(
     seed: int, cuts: set[int], parameters: dict[str, Any]
 ) -> None:
@@ -269,7 +270,7 @@ def test_forgetting_all_rows_of_a_class_leaves_none_of_its_witnesses() -> None:
 
 
 @given(st.integers(0, 2**31), st.sets(st.integers(0, 119), min_size=1, max_size=100))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=share_of(30), deadline=None)
 def test_what_is_forgotten_is_no_witness_and_what_is_left_votes(
     seed: int, places: set[int]
 ) -> None:

@@ -20,14 +20,14 @@ def choosing() -> Any:
 def frames() -> Any:
     from benchmarks import streams
 
-    return streams.washington() or pytest.skip("needs Washington RGB-D: set NEWFOUND_DATA")
+    return streams.washington()
 
 
 @pytest.fixture(scope="session")
 def pixels() -> Any:
     from benchmarks import streams
 
-    return streams.pixels() or pytest.skip("needs MNIST: set NEWFOUND_DATA")
+    return streams.pixels()
 
 
 def assert_good(found: Any) -> None:
@@ -37,13 +37,13 @@ def assert_good(found: Any) -> None:
     assert chosen > fixed - 0.5
 
 
-@pytest.mark.needs_data
+@pytest.mark.needs("mnist")
 @pytest.mark.usefixtures("pixels")
 def test_a_rare_digit_beside_nine_known_ones(choosing: Any) -> None:
     assert_good([choosing.judge(choosing.rare_digit(trial)) for trial in range(2)])
 
 
-@pytest.mark.needs_data
+@pytest.mark.needs("washington")
 def test_a_long_tail_of_categories(choosing: Any, frames: Any) -> None:
     """Means of several trials: in one of them, who happens to be a witness moves half a point."""
     for data in (frames, choosing.root(frames)):
@@ -52,7 +52,7 @@ def test_a_long_tail_of_categories(choosing: Any, frames: Any) -> None:
         assert np.mean([each.chosen - each.fixed for each in found]) > 3
 
 
-@pytest.mark.needs_data
+@pytest.mark.needs("washington")
 def test_categories_one_after_another(choosing: Any, frames: Any) -> None:
     assert_good(choosing.judge(choosing.one_after_another(choosing.root(frames), 0)))
 

@@ -23,9 +23,11 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, c
 from newfound.common.device import device_of, on_host
 from newfound.common.errors import InputError, NotTaughtError
 from tests.background import together
+from tests.covering import covering
 from tests.devices import (
     CHOOSING,
     EVERYWHERE,
+    NEEDS,
     PLACES,
     PLAIN,
     TORCH_DEVICE,
@@ -33,10 +35,12 @@ from tests.devices import (
     device,
     placed,
 )
+from tests.effort import share_of
 from tests.streams import Stream, saved, streams
 
 pytestmark = pytest.mark.usefixtures("array_api")
 
+KINDS = IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 QUESTIONS = ("scores", "decision_function", "predict", "predict_proba", "novelty", "unknown_proba")
 # Among these, what is a number and no label.
 NUMBERS = tuple(question for question in QUESTIONS if question != "predict")
@@ -92,26 +96,11 @@ LAWFUL: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-def lawful() -> Iterator[Any]:
-    for place in PLACES:
-        # What the standard says does not depend on parameters: there, a few of them will do.
-        few = place != "torch"
-        for kinds, parameters in LAWFUL:
-            for dtype in (np.float64,) if few else (np.float64, np.float32):
-                if few and parameters not in ({}, {"class_weight": "balanced"}):
-                    continue
-                quick = place == "torch" and (kinds is PLAIN or not parameters)
-                quick &= dtype is np.float64 or not parameters
-                marks = [] if quick else [pytest.mark.slow]
-                model = kinds[place](**parameters)
-                name = f"{place}-{model}-{dtype.__name__}"
-                yield pytest.param(model, dtype, marks=marks, id=name)
-
-
-@pytest.mark.parametrize("check", checks.MODEL_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(("model", "dtype"), [*lawful()])
-def test_models_on_a_device_keep_the_laws(model: Any, dtype: Any, check: Any) -> None:
-    check(model, *checks.small_stream(dtype))
+@EVERYWHERE
+@covering("check, kind, dtype", checks.MODEL_CHECKS, LAWFUL, (np.float64, np.float32))
+def test_models_on_a_device_keep_the_laws(check: Any, kind: Any, dtype: Any, place: str) -> None:
+    kinds, parameters = kind
+    check(kinds[place](**parameters), *checks.small_stream(dtype))
 
 
 @EVERYWHERE
@@ -133,6 +122,7 @@ class Contrary(OnTorch):
         return super()._answered(X, method, look).on_host()
 
 
+@pytest.mark.needs("torch")
 def test_a_model_that_answers_elsewhere_is_caught() -> None:
     with pytest.raises(AssertionError, match="answers elsewhere"):
         checks.check_order_does_not_matter(Contrary())
@@ -141,8 +131,8 @@ def test_a_model_that_answers_elsewhere_is_caught() -> None:
 @pytest.mark.parametrize(
     ("namespace", "name", "dtype"),
     [
-        ("torch", TORCH_DEVICE, "float64"),
-        ("torch", TORCH_DEVICE, "float32"),
+        pytest.param("torch", TORCH_DEVICE, "float64", marks=NEEDS["torch"]),
+        pytest.param("torch", TORCH_DEVICE, "float32", marks=NEEDS["torch"]),
         ("array_api_strict", "CPU_DEVICE", "float64"),
         ("array_api_strict", "device1", "float32"),
     ],
@@ -169,7 +159,7 @@ def test_the_array_api_check_of_scikit_learn_passes(
 @EVERYWHERE
 @pytest.mark.parametrize("class_weight", WEIGHTS, ids=str)
 @given(stream=streams(pool="strings"), intercept=st.booleans())
-@settings(max_examples=8)
+@settings(max_examples=share_of(8))
 def test_any_stream_is_answered_as_on_the_host(
     place: str, class_weight: Any, stream: Stream, intercept: bool
 ) -> None:
@@ -294,7 +284,8 @@ def test_one_class_one_row_and_one_feature_will_do(place: str) -> None:
 def homes() -> Iterator[Any]:
     for home in (None, *PLACES):
         for asked in (None, *PLACES):
-            yield pytest.param(home, asked, id=f"{home}, {asked}")
+            marks = NEEDS["torch"] if "torch" in (home, asked) else []
+            yield pytest.param(home, asked, marks=marks, id=f"{home}, {asked}")
 
 
 @pytest.mark.parametrize(("home", "asked"), [*homes()])
@@ -396,6 +387,7 @@ def test_labels_on_a_device_are_checked(place: str, bad: list[float]) -> None:
         IncrementalRidgeClassifier().fit(placed(X, place), placed(np.array(bad), place))
 
 
+@pytest.mark.needs("torch")
 def test_it_stands_in_a_pipeline() -> None:
     pipeline = make_pipeline(StandardScaler(), IncrementalRidgeClassifier())
     rows = placed(X, "torch")
@@ -415,6 +407,7 @@ def test_whole_numbers_are_rows_too(place: str) -> None:
 # What torch has beside the standard.
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "uint8", "bool"])
 def test_tensors_of_other_types_become_double_precision(name: str) -> None:
     import torch
@@ -424,6 +417,7 @@ def test_tensors_of_other_types_become_double_precision(name: str) -> None:
     assert_same(OnTorch().fit(rows, Y), expected, X)
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("name", ["float64", "float32", "float16"])
 def test_rows_that_require_a_gradient_leave_none_behind(name: str) -> None:
     import torch
@@ -438,6 +432,7 @@ def test_rows_that_require_a_gradient_leave_none_behind(name: str) -> None:
     assert rows.grad is None
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_a_model_taught_in_inference_mode_goes_on_outside(class_weight: Any) -> None:
     import torch
@@ -462,6 +457,7 @@ def test_a_model_taught_in_inference_mode_goes_on_outside(class_weight: Any) -> 
         assert_same(each, expected.fit(rows[4:], y[4:]), rows)
 
 
+@pytest.mark.needs("torch")
 def test_defaults_of_torch_do_not_matter() -> None:
     import torch
 
@@ -479,6 +475,7 @@ def test_defaults_of_torch_do_not_matter() -> None:
         np.testing.assert_allclose(answer, getattr(twin, question)(X), atol=1e-10)
 
 
+@pytest.mark.needs("torch")
 def test_rows_may_lie_in_memory_as_they_like() -> None:
     rows, twin = placed(X, "torch"), IncrementalRidgeClassifier().fit(X, Y)
     twice = placed(np.repeat(X, 2, axis=0), "torch")
@@ -501,6 +498,7 @@ def test_a_device_that_keeps_nothing_is_refused(name: Any, tmp_path: Path) -> No
         load(tmp_path / "model.newfound", device=name)
 
 
+@pytest.mark.needs("torch")
 def test_a_device_has_one_name() -> None:
     import torch
 
@@ -516,9 +514,7 @@ def test_a_device_has_one_name() -> None:
 
 
 @EVERYWHERE
-@pytest.mark.parametrize("rows", [1, 70])
-@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e200])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@covering("rows, value, class_weight", (1, 70), (np.nan, -np.inf, 1e200), (None, "balanced"))
 def test_what_cannot_be_added_up_changes_nothing(
     place: str, class_weight: Any, value: float, rows: int
 ) -> None:
@@ -552,6 +548,7 @@ def test_rows_of_no_use_are_refused(place: str) -> None:
     assert saved(model) == before
 
 
+@pytest.mark.needs("torch")
 def test_sparse_tensors_are_refused() -> None:
     rows = placed(X, "torch").to_sparse()
     with pytest.raises(TypeError, match="to_dense"):
@@ -578,6 +575,7 @@ def test_where_there_is_no_room_nothing_is_learned(
     np.testing.assert_allclose(model.scores(X), answers, atol=1e-12)
 
 
+@pytest.mark.needs("torch")
 def test_without_dispatch_a_tensor_of_the_host_is_taken_for_an_array_of_numpy() -> None:
     import torch
 
@@ -593,6 +591,7 @@ def test_without_dispatch_a_tensor_of_the_host_is_taken_for_an_array_of_numpy() 
         np.testing.assert_allclose(there.scores(X), model.scores(X), atol=1e-10)
 
 
+@pytest.mark.needs("torch")
 def test_without_dispatch_rows_elsewhere_are_refused_with_what_to_do() -> None:
     import torch
 
@@ -608,9 +607,7 @@ def test_without_dispatch_rows_elsewhere_are_refused_with_what_to_do() -> None:
 
 
 @EVERYWHERE
-@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-@pytest.mark.parametrize("count", [1, 9, 60])
+@covering("kind, class_weight, count", KINDS, (None, "balanced"), (1, 9, 60))
 def test_what_the_user_does_with_rows_afterwards_does_not_matter(
     place: str, kind: Any, class_weight: Any, count: int
 ) -> None:
@@ -657,6 +654,7 @@ def test_memory_does_not_grow_with_what_was_seen(place: str, class_weight: Any) 
     assert sizes[1] < 1.02 * sizes[0]
 
 
+@pytest.mark.needs("torch")
 def test_no_row_comes_to_the_host_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learn a row, answer for another: a few numbers cross, whatever the number of features."""
     import torch
@@ -719,9 +717,7 @@ def test_models_of_any_two_places_can_be_merged(ours: Any, theirs: Any, class_we
 
 
 @EVERYWHERE
-@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-@pytest.mark.parametrize("count", [7, 60])
+@covering("kind, class_weight, count", KINDS, (None, "balanced"), (7, 60))
 def test_moving_there_and_back_changes_nothing(
     place: str, kind: Any, class_weight: Any, count: int
 ) -> None:
@@ -739,6 +735,7 @@ def test_moving_there_and_back_changes_nothing(
         assert_same(model, twin, rows, 1e-9)
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_file_knows_no_device(kind: Any, dtype: Any, tmp_path: Path) -> None:
@@ -786,6 +783,7 @@ def test_pickles_and_copies_live_where_the_model_did(place: str) -> None:
 
 
 # A thread's first product on a GPU makes torch say so.
+@pytest.mark.needs("torch")
 @pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS:UserWarning")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("asked", [1, 40])

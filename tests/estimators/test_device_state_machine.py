@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.devices import OnStrictElsewhere, OnTorch, OnTorchCV
+from tests.devices import NEEDS, OnStrictElsewhere, OnStrictElsewhereCV, OnTorch, OnTorchCV
 from tests.estimators import test_state_machine as host
 
 pytestmark = [pytest.mark.usefixtures("array_api"), pytest.mark.slow]
 
+GRIDS: Any = {"penalties": [0.5, 5.0], "recodings": [0.0, 0.5, 1.0], "min_class_count": 6}
+
 
 class There(host.Lessons):
-    start = OnTorch(penalty=0.5)
+    start = OnStrictElsewhere(penalty=0.5)
 
     def it_is_there(self) -> None:
         assert not self.taught or self.model.lives_there
@@ -22,22 +24,40 @@ class There(host.Lessons):
         return super().expected()
 
 
-class InSinglePrecision(There):
-    dtype = np.float32
-
-
-class Balanced(There):
-    start = OnTorch(class_weight="balanced")
-
-
 class PerClass(There):
     start = OnStrictElsewhere(class_weight={}, recoding=1.0)
 
 
 class Choosing(There):
-    start = OnTorchCV([0.5, 5.0], [0.0, 0.5, 1.0], witnesses=4, min_class_count=6)
+    start = OnStrictElsewhereCV(**GRIDS, witnesses=4)
 
 
-for machine in (There, InSinglePrecision, Balanced, PerClass, Choosing):
+class OnTensors(There):
+    start = OnTorch(penalty=0.5)
+
+
+class InSinglePrecision(OnTensors):
+    dtype = np.float32
+
+
+class Balanced(OnTensors):
+    start = OnTorch(class_weight="balanced")
+
+
+class ChoosingOnTensors(OnTensors):
+    start = OnTorchCV(**GRIDS, witnesses=4)
+
+
+for machine in (
+    There,
+    PerClass,
+    Choosing,
+    OnTensors,
+    InSinglePrecision,
+    Balanced,
+    ChoosingOnTensors,
+):
     machine.TestCase.settings = host.BOUNDED
+    if issubclass(machine, OnTensors):
+        machine.TestCase.pytestmark = NEEDS["torch"]
     globals()[f"Test{machine.__name__}"] = machine.TestCase

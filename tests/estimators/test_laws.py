@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier
 from tests import oracles
+from tests.effort import share_of
 from tests.streams import Stream, assert_same_scores, by_label, streams
 
 PENALTIES = st.sampled_from([1e-2, 1.0, 30.0])
@@ -128,7 +129,7 @@ def test_novelty_falls_as_a_row_is_seen_again(class_weight: Any) -> None:
 
 
 @given(streams(dtype=np.float64, min_rows=2), PENALTIES, RECODINGS, st.booleans())
-@settings(max_examples=50)
+@settings(max_examples=share_of(50))
 def test_parameters_change_at_once_and_from_the_sums(
     stream: Stream, penalty: float, recoding: float, intercept: bool
 ) -> None:

@@ -19,6 +19,7 @@ from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from newfound.sums.gram import Gram, total_gram
 from tests.crafted import put_together, taken_apart
+from tests.effort import share_of
 from tests.streams import Stream, streams
 
 CLASS_WEIGHTS: list[Any] = [None, {}, "balanced"]
@@ -77,7 +78,7 @@ def test_what_little_is_left_is_as_exact_as_if_it_had_been_all(left: float) -> N
 
 @pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
-@settings(max_examples=150)
+@settings(max_examples=share_of(150))
 def test_whatever_was_taught_can_be_forgotten_in_any_order(
     stream: Stream, class_weight: Any, holds_back: bool, data: st.DataObject
 ) -> None:
@@ -233,7 +234,7 @@ def test_an_outlier_that_still_waits_leaves_no_trace_and_no_word(
 
 @pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.data())
-@settings(max_examples=60)
+@settings(max_examples=share_of(60))
 def test_ordinary_forgetting_never_warns(
     stream: Stream, class_weight: Any, data: st.DataObject
 ) -> None:
@@ -255,7 +256,7 @@ def test_a_long_sliding_window_never_warns() -> None:
 
 @pytest.mark.slow
 @given(streams(min_rows=2), st.sampled_from(CLASS_WEIGHTS), st.booleans(), st.data())
-@settings(max_examples=150)
+@settings(max_examples=share_of(150))
 def test_whatever_is_left_after_outliers_can_be_saved_and_loaded(
     stream: Stream, class_weight: Any, holds_back: bool, data: st.DataObject
 ) -> None:

@@ -27,6 +27,7 @@ from newfound.common.errors import NotTaughtError
 from newfound.solvers.regression import left_out_errors, moments
 from newfound.sums.sums import Sums
 from tests.crafted import put_together, taken_apart
+from tests.effort import share_of
 
 PENALTIES: Any = 10.0 ** np.arange(-3, 4)
 
@@ -70,7 +71,7 @@ def test_row_by_row_it_is_sklearn_ridge_with_weights(flat: bool, intercept: bool
     assert model.score(X, y) == pytest.approx(ridge.score(X, y), rel=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans())
 def test_splits_weights_forgetting_and_merging_keep_the_laws(
     seed: int, size: int, intercept: bool

@@ -20,6 +20,7 @@ from newfound.common.errors import NotTaughtError
 from newfound.sums.sums import Sums
 from tests import oracles
 from tests.devices import CHOOSING, EVERYWHERE, PLAIN
+from tests.effort import share_of
 
 KINDS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
 CLASS_WEIGHTS: tuple[Any, ...] = (None, "balanced", {0: 3.0, 2: 0.2})
@@ -65,7 +66,7 @@ def assert_same(one: Any, other: Any, X: Any, tolerance: float = 1e-9) -> None:
 
 
 @BOTH
-@settings(max_examples=30)
+@settings(max_examples=share_of(30))
 @given(data=weighted(), intercept=st.booleans(), class_weight=st.sampled_from(CLASS_WEIGHTS))
 def test_weights_are_repetitions(
     kind: Any, data: Weighted, intercept: bool, class_weight: Any
@@ -80,7 +81,7 @@ def test_weights_are_repetitions(
 
 
 @BOTH
-@settings(max_examples=20)
+@settings(max_examples=share_of(20))
 @given(weighted(), st.integers(1, 30), st.booleans(), st.sampled_from(CLASS_WEIGHTS))
 def test_weights_are_repetitions_in_a_stream_and_after_forgetting_and_merging(
     kind: Any, data: Weighted, size: int, intercept: bool, class_weight: Any

@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from tests.effort import share_of
 
 X, y = load_digits(return_X_y=True)
 X = X / 16
@@ -56,7 +57,7 @@ def test_every_scorer_says_the_same_after_fit_and_after_a_stream(
 
 
 @given(st.permutations(range(10)), st.sampled_from([None, "balanced", {}]))
-@settings(max_examples=15)
+@settings(max_examples=share_of(15))
 def test_columns_stand_in_the_order_of_sorted_labels(order: list[int], weight: Any) -> None:
     names = np.array([f"digit {label}" for label in y])
     fitted = IncrementalRidgeClassifier(class_weight=weight).fit(X[:300], names[:300])

@@ -15,6 +15,7 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.engine.engine import DOUBTFUL
 from newfound.selection.calibration import Calibration
 from tests import oracles
+from tests.effort import share_of
 from tests.streams import reloaded, saved
 
 WIDTH = 4
@@ -244,7 +245,7 @@ class ChoosingFromMany(Lessons):
     start = IncrementalRidgeClassifierCV(witnesses=3, min_class_count=4)
 
 
-BOUNDED = settings(max_examples=10, stateful_step_count=20)
+BOUNDED = settings(max_examples=share_of(10), stateful_step_count=20)
 for machine in (
     Lessons,
     InSinglePrecision,

@@ -33,14 +33,11 @@ from newfound.features.efficientnet_graph import efficientnet_lite0
 from newfound.features.images import as_rgb
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.torch_file import read_tensors
+from tests.needs import DATA
 
 PHOTOS = Path(skimage.__file__).parent / "data"
 CATS, ESPRESSO = {281, 282, 283, 284, 285}, 967
-DATA = os.environ.get("NEWFOUND_DATA")
-WASHINGTON = Path(DATA or "") / "washington-rgbd"
-needs_washington = pytest.mark.skipif(
-    not DATA or not WASHINGTON.is_dir(), reason="NEWFOUND_DATA names no folder with washington-rgbd"
-)
+WASHINGTON = DATA / "washington-rgbd"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +71,7 @@ def test_logits_follow_from_features_by_the_last_layer() -> None:
 
 
 @pytest.mark.slow
-@needs_washington
+@pytest.mark.needs("washington")
 def test_features_of_288_crops_equal_those_stored() -> None:
     stored = np.load(WASHINGTON / "efficientnet_lite0.npz")
     place = {name: row for row, name in enumerate(stored["files"].tolist())}

@@ -25,6 +25,7 @@ from newfound.recognition.journalled import (
     NothingToUndoError,
 )
 from newfound.recognition.opening import open_to_look
+from tests.effort import share_of
 from tests.recognition.edits import (
     LABELS,
     Oracle,
@@ -50,7 +51,7 @@ def teach(recogniser: JournalledRecogniser, *labels: str, start: int = 0, **opti
         recogniser.teach_one(row(number, label), label, digest(number), **options)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share_of(5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**6), close=st.booleans())
 def test_any_edits_do_what_a_naive_oracle_does_and_replay_to_the_same_model(
     tmp_path_factory: pytest.TempPathFactory, seed: int, close: bool

@@ -17,11 +17,10 @@ from newfound.robot.messages import (
 from newfound.robot.ros1_topics import import_rospy
 from tests.robot.camera import message
 
-rospy: Any = import_rospy()
-
 
 def main() -> None:
     """Send 15 frames a second of the thing that stdin names; other lines there are commands."""
+    rospy: Any = import_rospy()
     from std_msgs.msg import String  # ROS's own, which knows nothing of newfound
 
     rospy.init_node("camera", disable_signals=True)
@@ -40,7 +39,7 @@ def main() -> None:
             rospy.AnyMsg,
             lambda said, name=name, of=of: tell(
                 name,
-                fields_of(name, decode_ros1(said._buff, of)),  # noqa: SLF001 - AnyMsg's
+                fields_of(rospy, name, decode_ros1(said._buff, of)),  # noqa: SLF001 - AnyMsg's
             ),
         )
     shown = [1]
@@ -61,7 +60,7 @@ def main() -> None:
         number += 1
 
 
-def fields_of(name: str, message: Any) -> Mapping[str, Any]:
+def fields_of(rospy: Any, name: str, message: Any) -> Mapping[str, Any]:
     """Return what a message of vision_msgs says."""
     if name == "vision_info":
         labels = rospy.get_param(message.database_location)

@@ -6,7 +6,6 @@ things, in another order.
 
 import io
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +14,10 @@ import pytest
 from PIL import Image
 
 from tests.command_line import newfound
+from tests.needs import CROPS
 from tests.robot.bags import Told, compressed, image, write_bag
 from tests.robot.clips import write_clip
 
-CROPS = Path(os.environ.get("NEWFOUND_DATA", "")) / "washington-rgbd" / "rgbd-dataset"
 OBJECTS = ("apple_1", "coffee_mug_1", "flashlight_1", "food_can_1", "lemon_1", "stapler_1")
 PHOTOS = (
     "astronaut.png",

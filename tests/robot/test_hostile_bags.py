@@ -18,6 +18,7 @@ from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame
 from newfound.robot.messages import IMAGES, decode_cdr, decode_ros1, image_message_cdr
 from newfound.robot.recordings import Recording
+from tests.effort import share_of
 from tests.robot.bags import KINDS, compressed, encoded, image, text, write_bag
 
 N = 40
@@ -72,7 +73,7 @@ def test_of_a_recording_cut_short_all_that_is_left_is_read(kind: str, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["ros1", "db3", "mcap", "mcap-zstd"])
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(data=st.data())
 def test_whatever_bytes_change_nothing_but_our_errors_come(
     kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -57,8 +57,6 @@ def test_without_rospy_the_error_says_what_to_do(
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Start processes of ROS on a port of the loopback, and end them, the last one first."""
-    if shutil.which("roscore") is None:
-        pytest.skip("needs ROS 1: apt install ros-core python3-rospy")
     port, started = free_port(), list[Process]()
     environment = {
         "ROS_MASTER_URI": f"http://127.0.0.1:{port}",
@@ -88,7 +86,7 @@ def heard(line: str) -> Any:
     return json.loads(line.partition(" ")[2])
 
 
-@pytest.mark.needs_ros
+@pytest.mark.needs("ros")
 @pytest.mark.slow
 def test_a_robot_of_ros_1_teaches_by_command_and_a_new_master_is_told(
     run: Callable[..., Process], tmp_path: Path
@@ -130,7 +128,7 @@ def test_a_robot_of_ros_1_teaches_by_command_and_a_new_master_is_told(
     found.close()
 
 
-@pytest.mark.needs_ros
+@pytest.mark.needs("ros")
 @pytest.mark.slow
 def test_labels_that_xml_cannot_hold_are_told_and_who_loses_the_nodes_name_ends(
     run: Callable[..., Process], tmp_path: Path

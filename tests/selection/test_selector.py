@@ -18,6 +18,7 @@ from newfound.selection.witnesses import Witnesses
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.sums import Sums
 from tests.choices import to_choose
+from tests.effort import share_of
 
 N = 300
 
@@ -118,7 +119,7 @@ def assert_same_choice(one: Engine, other: Engine) -> None:
     st.sampled_from(SETTINGS),
     st.integers(1, N),
 )
-@settings(max_examples=60)
+@settings(max_examples=share_of(60))
 def test_neither_cuts_nor_questions_matter(
     cuts: set[int], questions: list[str], settings_: SelectionSettings, n: int
 ) -> None:

@@ -55,6 +55,7 @@ class Deaf(DeviceSolver):
             super().learn(X, index, labels, sample_weight)
 
 
+@pytest.mark.needs("torch")
 def test_one_that_breaks_a_law_on_a_device_is_caught() -> None:
     X, y = wide_stream(np.float64)
     with pytest.raises(AssertionError, match="weights from scratch and from the solver"):

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import newfound
 from newfound import IncrementalRidgeClassifier, ModelFileError
 from newfound.storage import format as file_format
+from tests.effort import share_of
 from tests.streams import Stream, streams
 
 RNG = np.random.default_rng(0)
@@ -31,7 +32,7 @@ def kitchen(**parameters: Any) -> IncrementalRidgeClassifier:
 
 
 @given(streams(), st.sampled_from([None, "balanced", {}]), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=share_of(60))
 def test_save_load_save_gives_the_same_bytes(
     stream: Stream, class_weight: Any, intercept: bool
 ) -> None:

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.studio.axe import script, violations
+from tests.needs import AXE
+from tests.studio.axe import violations
 from tests.studio.browser.chromium import chromium
 from tests.studio.browser.film import Camera, objects
 from tests.studio.browser.person import Person, person
 from tests.studio.process import studio
 from tests.studio.questions import with_questions
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_browser]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright", "chromium", "axe")]
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +42,10 @@ def serious(me: Person) -> list[str]:
 def _found(me: Person, scheme: str, width: int, height: int) -> list[str]:
     me.page.set_viewport_size({"width": width, "height": height})
     me.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-    return violations(me.page, script())
+    return violations(me.page, AXE.read_text(encoding="utf-8"))
 
 
 def test_axe_finds_nothing_serious_on_any_face_of_the_page(me: Person) -> None:
-    script()  # or skip, before anything is taught
     me.page.locator("#questions img").first.wait_for()
     assert serious(me) == [], "empty"
     for name in objects()[:2]:

@@ -22,7 +22,7 @@ from tests.studio.questions import ask, with_questions
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_browser]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright", "chromium")]
 
 # Lessons of one hold: the film shows all sides in two seconds, and the network does about ten.
 LESSONS = 15

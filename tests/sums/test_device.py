@@ -16,6 +16,7 @@ from newfound.sums.arrays import moved, to_arrays
 from newfound.sums.device import DeviceCross, DeviceGram, rows_at, square_of
 from newfound.sums.sums import Sums
 from tests.devices import EVERYWHERE, PLACES, device, placed
+from tests.effort import share_of
 
 LABELS = np.array(["mug", "cup", "a jug", "Krug", "杯"])
 STEPS = st.lists(
@@ -101,7 +102,7 @@ class Twins:
 
 @EVERYWHERE
 @given(st.integers(1, 40), st.booleans(), STEPS)
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 def test_whatever_comes_and_goes_the_sums_are_those_of_the_host(
     place: str, width: int, per_class: bool, steps: list[tuple[str, int, int]]
 ) -> None:
@@ -273,6 +274,7 @@ def test_memory_of_numpy_is_not_shared(place: str) -> None:
     np.testing.assert_array_equal(values, np.ones((2, 2)))
 
 
+@pytest.mark.needs("torch")
 def test_what_is_made_in_inference_mode_can_be_changed_outside() -> None:
     import torch
 

@@ -5,8 +5,6 @@ from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import PurePosixPath
 
-import pytest
-
 PAGE = files("newfound.studio") / "page"
 TEXTS = {file.name: file.read_text("utf-8") for file in PAGE.iterdir() if file.is_file()}
 SCRIPTS = sorted(name for name in TEXTS if name.endswith(".js"))
@@ -53,38 +51,41 @@ def test_every_file_that_the_page_names_is_there() -> None:
     assert {PurePosixPath(address).name for address in named} <= set(TEXTS)
 
 
-@pytest.mark.parametrize("name", sorted(TEXTS))
-def test_no_file_names_an_outside_address(name: str) -> None:
-    found = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"')`]*", TEXTS[name])
-    assert [address for address in found if not address.startswith(NO_ADDRESS)] == []
-    assert "@import" not in TEXTS[name]
+def test_no_file_names_an_outside_address() -> None:
+    for name, text in TEXTS.items():
+        found = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"')`]*", text)
+        assert [address for address in found if not address.startswith(NO_ADDRESS)] == [], name
+        assert "@import" not in text, name
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_no_script_makes_markup_or_code_from_text(name: str) -> None:
+def test_no_script_makes_markup_or_code_from_text() -> None:
     words = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|cssText"
-    assert re.findall(words, TEXTS[name]) == []
+    assert {name: found for name in SCRIPTS if (found := re.findall(words, TEXTS[name]))} == {}
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_every_import_is_a_module_of_the_page_and_is_used(name: str) -> None:
-    for names, source in re.findall(r"import \{([^}]+)\} from \"([^\"]+)\"", TEXTS[name]):
-        assert source.startswith("./")
+def test_every_import_is_a_module_of_the_page_and_is_used() -> None:
+    imports = [
+        (name, word.strip(), source)
+        for name in SCRIPTS
+        for names, source in re.findall(r"import \{([^}]+)\} from \"([^\"]+)\"", TEXTS[name])
+        for word in names.split(",")
+    ]
+    for name, word, source in imports:
+        assert source.startswith("./"), (name, source)
         module = TEXTS[source.removeprefix("./")]
-        for word in (word.strip() for word in names.split(",")):
-            assert re.search(rf"export (?:async )?(?:function|class|const) {word}\b", module)
-            assert len(re.findall(rf"\b{word}\b", TEXTS[name])) > 1
+        exported = rf"export (?:async )?(?:function|class|const) {word}\b"
+        assert re.search(exported, module), f"{name} imports {word}, which {source} lacks"
+        assert len(re.findall(rf"\b{word}\b", TEXTS[name])) > 1, f"{name} does not use {word}"
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_every_id_that_a_script_looks_for_is_on_the_page(name: str) -> None:
+def test_every_id_that_a_script_looks_for_is_on_the_page() -> None:
     ids = set(_page().ids)
-    for found in re.findall(r"find\(\"#([a-z-]+)", TEXTS[name]):
-        assert found in ids
+    for name in SCRIPTS:
+        assert set(re.findall(r"find\(\"#([a-z-]+)", TEXTS[name])) <= ids, name
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_scripts_are_small_and_their_lines_short(name: str) -> None:
-    lines = TEXTS[name].splitlines()
-    assert len(lines) <= 300
-    assert max(map(len, lines)) <= 100
+def test_scripts_are_small_and_their_lines_short() -> None:
+    for name in SCRIPTS:
+        lines = TEXTS[name].splitlines()
+        assert len(lines) <= 300, name
+        assert max(map(len, lines)) <= 100, name
