@@ -20,7 +20,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Which markers a tier leaves out.
 LEFT_OUT = {"quick": {"slow", "exhaustive"}, "test": {"exhaustive"}, "all": set[str]()}
-# What is expected to be here: a test skipped for want of it fails. `all`: whatever is skipped fails.
+# What is expected to be here: a test that is skipped for want of it fails. `all`: no skip at all.
 EXPECTED = set(os.environ.get("NEWFOUND_EXPECT", "").replace(",", " ").split())
 
 

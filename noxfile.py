@@ -6,7 +6,7 @@ A session whose Python is not on the machine is skipped; `nox --list` shows all 
 import nox
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
-PROJECT = nox.project.load_toml("pyproject.toml")["project"]
+PROJECT = nox.project.load_toml("pyproject.toml")
 # The rooms that need no extra, less what they do on devices and with Dask. pandas and
 # array_api_strict, which tests import, are no extra of newfound.
 CORE = [
@@ -16,7 +16,7 @@ CORE = [
 ]
 TOOLS = ["pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100", "array-api-strict>=2.2"]
 PANDAS = "pandas>=2.2"
-QUICK = ["-m", "not slow"]
+QUICK = ["--tier", "quick"]
 
 nox.options.sessions = ["bare", "lowest"]
 
@@ -31,7 +31,7 @@ def bare(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0])
 def lowest(session: nox.Session) -> None:
     """Run the tests of the core with the lowest versions that pyproject.toml allows."""
-    lowest = [each.replace(">=", "==") for each in PROJECT["dependencies"]]
+    lowest = [each.replace(">=", "==") for each in PROJECT["project"]["dependencies"]]
     session.install(".", *lowest, *TOOLS, PANDAS.replace(">=", "~=") + ".0", "Pillow>=10.3")
     test(session, *CORE)
 
@@ -39,7 +39,8 @@ def lowest(session: nox.Session) -> None:
 @nox.session(python=PYTHONS)
 def everything(session: nox.Session) -> None:
     """Run all quick tests, doctests and examples, with every extra: gigabytes, where torch is."""
-    session.install(".[test]")
+    groups = nox.project.dependency_groups(PROJECT, "test", "test-all")
+    session.install(".[all]", *groups)
     test(session)
 
 

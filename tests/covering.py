@@ -37,6 +37,22 @@ def covering(names: str, *choices: Iterable[Any] | Mapping[str, Any]) -> Any:
     return pytest.mark.parametrize([name.strip() for name in names.split(",")], rows)
 
 
+def first_of(values: Iterable[Any], slow: bool = False) -> list[Any]:
+    """Return values of a parameter of which the first will do while one works.
+
+    The others are `slow`; or, where each takes many seconds, `exhaustive`.
+    """
+    one, *others = values
+    mark = pytest.mark.slow if slow else pytest.mark.exhaustive
+    return [
+        one,
+        *(
+            pytest.param(*(each if isinstance(each, tuple) else (each,)), marks=mark)
+            for each in others
+        ),
+    ]
+
+
 def pairs(sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Return rows of indices in which every two indices of two columns stand together.
 

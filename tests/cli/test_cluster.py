@@ -19,6 +19,7 @@ from newfound.features import catalog
 from newfound.recognition import course
 from newfound.recognition.cluster import connected
 from tests.command_line import newfound, on_terminal, write_pictures
+from tests.covering import first_of
 from tests.recognition.watched import DIE, WAIT, Watched, write_plain
 
 pytestmark = pytest.mark.slow
@@ -101,7 +102,7 @@ def test_who_lacks_dask_is_told_how_to_get_it(world: Path, monkeypatch: pytest.M
     assert "pip install 'newfound[dask]'" in done.err
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", first_of([signal.SIGKILL, signal.SIGINT]))
 def test_a_lesson_that_is_broken_off_goes_on_where_it_was(world: Path, how: signal.Signals) -> None:
     write_plain(world / "photos" / "mug" / "020 wait.png", WAIT)
     (world / "hold").touch()

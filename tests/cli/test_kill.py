@@ -13,10 +13,11 @@ from newfound.common.files import digest_of
 from newfound.datasets import folder
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures
+from tests.effort import seed, share_of
 
 pytestmark = pytest.mark.slow
 
-KILLS = 50
+KILLS = {36: share_of(50, 0.1), 100: share_of(10, 0.2)}
 TEACH = ("--extractor", "pixels:size=8", "--save-every", "0", "--quiet")
 
 
@@ -70,9 +71,8 @@ def test_a_lesson_killed_at_any_moment_is_whole_and_can_be_finished(
     calls = teach_in_a_process(whole, photos)
     expected = Recogniser(whole)
 
-    kills = KILLS if each == 36 else 10
-    partial = 0
-    for number, share in enumerate(np.random.default_rng(0).uniform(0, 1, kills)):
+    kills, partial = KILLS[each], 0
+    for number, share in enumerate(np.random.default_rng(seed(0)).uniform(0, 1, kills)):
         model = tmp_path / f"{number}.newfound"
         teach_in_a_process(model, photos, last=1 + int(share * calls))
         if model.exists():

@@ -61,7 +61,7 @@ def test_what_the_file_names_is_there() -> None:
     assert (ROOT / "docs" / "scale.md").read_text().count("examples/cluster/compose.yaml") >= 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_commands_of_the_file_make_a_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """scikit-learn's own checks, none excused, and how the estimator behaves among its kin."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from newfound import IncrementalRidgeClassifier
+from tests.covering import first_of
 
 VARIANTS: list[dict[str, Any]] = [
     {},
@@ -25,7 +27,7 @@ VARIANTS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
+@pytest.mark.parametrize("parameters", first_of(VARIANTS, slow=True), ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
     results = check_estimator(IncrementalRidgeClassifier(**parameters))
@@ -38,7 +40,9 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parameters", ["", "class_weight='balanced'", "fit_intercept=False"])
+@pytest.mark.parametrize(
+    "parameters", first_of(["", "class_weight='balanced'", "fit_intercept=False"])
+)
 def test_check_estimator_passes_with_nothing_skipped_but_devices_that_are_not_here(
     parameters: str,
 ) -> None:
@@ -59,7 +63,8 @@ def test_check_estimator_passes_with_nothing_skipped_but_devices_that_are_not_he
     )
     lines = done.stdout.splitlines()
     left = [line for line in lines if line and not line.startswith("passed")]
-    elsewhere = ("cupy", "dpnp", "CUDA", "cuda", "MPS", "XPU")
+    elsewhere = ["cupy", "dpnp", "CUDA", "cuda", "MPS", "XPU"]
+    elsewhere += [] if importlib.util.find_spec("torch") else ["torch"]
     assert [line for line in left if not any(name in line for name in elsewhere)] == []
     passed = [line.split()[1] for line in lines if line.startswith("passed")]
     assert passed.count("check_array_api_input") >= 5  # numpy, torch and strict, float64 and 32

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from newfound.recognition import replay
 from newfound.recognition.journalled import JournalledRecogniser
+from tests.effort import seed
 from tests.recognition.edits import Oracle, assert_is, assert_replays, assert_same, edit, open_at
 
 # Killed after so many acknowledged edits at most, and so many steps of the child's own counting.
@@ -79,7 +80,7 @@ def check(path: Path, oracle: Oracle, number: int, acknowledged: int) -> int:
 
 def main() -> None:
     folder, kills = Path(sys.argv[1]), int(sys.argv[2])
-    path, oracle, number, rng = folder / "kitchen.newfound", Oracle(), 0, random.Random(0)
+    path, oracle, number, rng = folder / "kitchen.newfound", Oracle(), 0, random.Random(seed(0))
     for _ in range(kills):
         number += check(path, oracle, number, run(path, oracle, number, rng))
     last = open_at(path)

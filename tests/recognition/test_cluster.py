@@ -28,6 +28,7 @@ from newfound.recognition import chunks, course, sources
 from newfound.recognition.cluster import connected
 from newfound.recognition.lesson import Lesson
 from tests.command_line import write_pictures, write_rows
+from tests.covering import first_of
 from tests.recognition.watched import DIE, WAIT, Watched, waiting, write_plain
 
 pytestmark = pytest.mark.slow
@@ -271,8 +272,10 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 @pytest.mark.parametrize(
     ("who", "moment"),
-    [("workers", "_result")]
-    + [("scheduler", moment) for moment in ("_result", "_most_ahead", "_submit", "_alone")],
+    first_of(
+        [("workers", "_result")]
+        + [("scheduler", moment) for moment in ("_result", "_most_ahead", "_submit", "_alone")]
+    ),
 )
 def test_who_dies_for_good_ends_the_lesson_and_what_was_learned_is_kept(
     photos: Path, workers: list[Any], monkeypatch: pytest.MonkeyPatch, who: str, moment: str

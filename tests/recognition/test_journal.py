@@ -74,11 +74,10 @@ def test_any_edits_do_what_a_naive_oracle_does_and_replay_to_the_same_model(
 
 
 @pytest.mark.slow
-def test_killed_at_two_hundred_moments_it_loses_nothing_and_does_nothing_twice(
-    tmp_path: Path,
-) -> None:
+def test_killed_at_any_moment_it_loses_nothing_and_does_nothing_twice(tmp_path: Path) -> None:
+    wanted = share_of(200, 0.1)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.recognition.kill_journal", tmp_path, "200"],
+        [sys.executable, "-m", "tests.recognition.kill_journal", tmp_path, str(wanted)],
         capture_output=True,
         text=True,
         timeout=600,
@@ -87,8 +86,8 @@ def test_killed_at_two_hundred_moments_it_loses_nothing_and_does_nothing_twice(
     )
     assert done.returncode == 0, done.stderr
     kills, edits = map(int, done.stdout.split())
-    assert kills == 200
-    assert edits > 200
+    assert kills == wanted
+    assert edits > wanted
 
 
 def test_edits_with_one_action_are_undone_and_redone_as_one(kitchen: JournalledRecogniser) -> None:

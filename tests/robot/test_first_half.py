@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from tests.command_line import newfound
+from tests.covering import first_of
 from tests.needs import CROPS
 from tests.robot.bags import Told, compressed, image, write_bag
 from tests.robot.clips import write_clip
@@ -97,7 +98,7 @@ ENCODING = {"ros1": "rgb8", "sqlite3": "bgr8"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["ros1", "sqlite3", "mcap", "video"])
+@pytest.mark.parametrize("kind", first_of(["video", "ros1", "sqlite3", "mcap"]))
 def test_what_the_first_half_taught_is_recognised_in_the_second(
     kind: str, tmp_path: Path, frames: list[tuple[str, Image.Image]]
 ) -> None:

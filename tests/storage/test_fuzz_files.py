@@ -16,8 +16,9 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, M
 from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from tests.crafted import put_together, taken_apart
+from tests.effort import seed, share_of
 
-WIDTH, CASES = 3, 450
+WIDTH, CASES = 3, share_of(450)
 GOLDEN = Path(__file__).parent / "golden"
 # What stands in a header instead of what should.
 JUNK: list[Any] = [
@@ -198,8 +199,8 @@ def test_a_file_with_anything_changed_is_refused_or_is_a_model(name: str, tmp_pa
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert use(whole, again, load)
     taken = 0
-    for seed in range(CASES):
-        dice = random.Random(f"{name} {seed}")
+    for case in range(CASES):
+        dice = random.Random(f"{name} {seed(case)}")
         header, tensors = taken_apart(whole)
         for _ in range(dice.choice([1, 1, 1, 2, 3])):
             if dice.random() < 0.5:
@@ -211,7 +212,7 @@ def test_a_file_with_anything_changed_is_refused_or_is_a_model(name: str, tmp_pa
         try:
             taken += use(path, again, load)
         except Exception as error:
-            raise AssertionError(f"{name}, seed {seed}: {error!r}") from error
+            raise AssertionError(f"{name}, seed {seed(case)}: {error!r}") from error
     assert 0 < taken < CASES / 2  # most of what is changed is seen
     unit = 2**20 if sys.platform == "darwin" else 2**10
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / unit < 300

@@ -49,17 +49,17 @@ def teach_some(url: str, label: str = "mug", how_many: int = 5) -> None:
         ).raise_for_status()
 
 
-def storm(url: str, how_many: int) -> Storm:
+def storm(url: str, how_many: int, first: int = 0) -> Storm:
     """Make at least so many requests: to all operations, as they should be and as they should not.
 
-    Operations that did not keep their word are asked no more.
+    Operations that did not keep their word are asked no more. `first` is the seed to begin with.
     """
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
     operations = [found.ok() for found in schema.get_all_operations() if isinstance(found, Ok)]
     pairs = [(operation, mode) for operation in operations for mode in GenerationMode]
     each = min(ROUND, -(-how_many // len(pairs)))
     statuses, complaints = Counter[int](), list[str]()
-    for round in count():
+    for round in count(first):
         for operation, mode in list(pairs):
             if complaint := _requests(url, operation, mode, each, round, statuses):
                 complaints.append(f"{mode} {operation.label}: {complaint}")

@@ -10,6 +10,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
+from tests.effort import seed, share_of
 from tests.studio.clients import PATIENCE, Client, RefusedError, client
 from tests.studio.hostile import hostile_messages
 from tests.studio.pictures import picture
@@ -17,7 +18,7 @@ from tests.studio.process import Studio, studio
 
 pytestmark = pytest.mark.slow
 
-HOW_MANY = 2000
+HOW_MANY = share_of(2000)
 # So many go over one connection: more would be too fast, and refused without a look at them.
 EACH = 250
 # So many hostile messages come between two looks of the client that means well.
@@ -68,7 +69,7 @@ async def messages(served: Studio) -> tuple[int, int]:
     async with client(served.live) as good:
         before = good.state
         hung_up, refused = 0, 0
-        todo = list(hostile_messages(HOW_MANY))
+        todo = list(hostile_messages(HOW_MANY, seed(0)))
         done = 0
         while done < HOW_MANY:
             async with client(served.live, ping_interval=None) as bad:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import seed
 from tests.studio.process import studio
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("schemathesis")]
 
 REQUESTS = 400  # `python -m benchmarks.studio requests` makes 5,000
 
@@ -17,7 +18,7 @@ def test_no_request_that_schemathesis_makes_up_gets_more_than_a_sentence(tmp_pat
 
     with studio(tmp_path / "kitchen.newfound", "serve", "--extractor", "pixels:size=8") as served:
         teach_some(served.url)
-        found = storm(served.url, REQUESTS)
+        found = storm(served.url, REQUESTS, seed(0))
         print(f"{found.statuses.total()} requests: {dict(sorted(found.statuses.items()))}")
         assert found.complaints == []
         assert found.statuses.total() >= REQUESTS
