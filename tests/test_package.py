@@ -57,6 +57,7 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_file_of_the_package_and_no_other(built: Built) -> None:
     files = [path for path in SOURCE.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     expected = {path.relative_to(SOURCE.parent).as_posix() for path in files}

@@ -166,6 +166,7 @@ def train_by_hand(rows: Floats, targets: Floats, weights: list[Floats], epochs: 
                 weights[i] -= 0.001 * mean / (np.sqrt(square) + 1e-7)
 
 
+@pytest.mark.slow
 def test_the_teachable_head_is_two_layers_trained_by_adam(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import teachable
 

@@ -72,6 +72,7 @@ def test_no_check_of_river_is_excused() -> None:
     assert {"check_emerging_features", "check_learn_many_matches_learn_one"} <= names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_a_feature_that_comes_late_equals_one_that_was_zero_all_along(estimator: Any) -> None:
     late, early = taught(estimator), RiverClassifier(estimator)

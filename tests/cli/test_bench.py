@@ -52,6 +52,7 @@ def test_bench_prints_what_a_step_takes(
     assert f"30 frames per second: {follows}\n" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 def test_bench_says_what_a_step_takes_beside_other_programs() -> None:
     done = RUN.invoke(app, [*SMALL, "--busy"])

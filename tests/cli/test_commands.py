@@ -722,6 +722,7 @@ def test_files_left_by_a_killed_process_are_cleared_away(model: Path) -> None:
     assert all(path.exists() for path in others)
 
 
+@pytest.mark.slow
 def test_help_needs_neither_scikit_learn_nor_images() -> None:
     program = (
         "import sys; sys.argv = ['newfound', 'teach', '--help']\n"

@@ -35,6 +35,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return numbers
 
 
+@pytest.mark.slow
 def test_the_demo_shows_what_recoding_and_rebalancing_are_for(result: dict[str, Any]) -> None:
     assert result["runs"] == 10
     after_five = {method: points[2] for method, points in result["methods"].items()}
@@ -144,6 +145,7 @@ def test_summaries_are_means_and_deviations() -> None:
     assert summary["runs"] == 2
 
 
+@pytest.mark.slow
 def test_quiet_leaves_the_data_alone(tmp_path: Path) -> None:
     figure = tmp_path / "demo.png"
     done = RUN.invoke(app, ["demo", "--trials", "1", "-q", "-o", str(figure)])

@@ -27,6 +27,7 @@ def counts() -> dict[str, int]:
     return open_to_look("m").counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES, ids=" ".join)
 def test_every_change_is_taken_back_and_made_again(model: Path, change: tuple[str, ...]) -> None:
     done("teach", "other", "more.npz")
@@ -91,6 +92,7 @@ def test_what_others_read_is_up_to_date_before_any_snapshot(model: Path) -> None
     recogniser.journal.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_journal", [True, False])
 @pytest.mark.parametrize(
     "words", [("forget", "m", "first.npz", "--as", "cup"), ("forget-class", "m", "mug")]

@@ -39,6 +39,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_both_ways_to_say_what_is_shown_give_the_same(world: Path) -> None:
     model, asked = world / "kitchen.newfound", world / "asked/run.mcap"
     by_file = newfound("evaluate", model, asked, "--labels", world / "labels.csv", "--json")
@@ -72,6 +73,7 @@ def test_accuracy_against_time_adds_up_to_all_of_it(world: Path) -> None:
     assert len(first) == 7
 
 
+@pytest.mark.slow
 def test_the_timeline_is_drawn(world: Path, tmp_path: Path) -> None:
     command = ("evaluate", world / "kitchen.newfound", world / "asked/run.mcap", "--quiet")
     labels = ("--labels", world / "labels.csv")

@@ -42,6 +42,7 @@ CHANGES: list[tuple[str, ...]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES, ids=" ".join)
 def test_every_change_is_taken_back_and_made_again(model: Path, change: tuple[str, ...]) -> None:
     done("teach", "other", "more.npz")
@@ -227,6 +228,7 @@ def test_undo_killed_at_any_step_loses_no_state(
     assert state_of(model) == states[Path("m.undo")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize(
     "change", ["teach m more.npz", "forget m first.npz", "rename m mug pot --force", "first"]

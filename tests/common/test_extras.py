@@ -86,8 +86,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_extra_that_is_for_users_can_be_explained() -> None:
     from newfound.common.extras import _NEEDED_FOR, missing
 
-    for_developers = {"test", "docs", "lint", "dev"}
-    assert set(_NEEDED_FOR) == set(PROJECT["optional-dependencies"]) - for_developers
+    assert set(_NEEDED_FOR) == set(PROJECT["optional-dependencies"]) - {"all"}
     for extra in _NEEDED_FOR:
         assert advice("it", extra) in str(missing("it", extra))
 

@@ -10,6 +10,7 @@ from newfound.common.recorded import CALLS, Recorded
 from tests.devices import EVERYWHERE, device
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_each_call_is_made_once_and_with_what_it_was_given(place: str) -> None:
     there = device(place)

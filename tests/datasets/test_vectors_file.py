@@ -86,6 +86,7 @@ def write_headers(path: Path, **headers: tuple[str, tuple[int, ...]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize(
     "headers",

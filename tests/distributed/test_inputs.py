@@ -69,6 +69,7 @@ def test_rows_and_labels_of_any_kind_are_taken(lazy_rows: Any, labels: Any) -> N
     assert model.score(lazy_rows, labels) == ONE.score(X, Y)
 
 
+@pytest.mark.slow
 def test_columns_of_the_same_files_go_together_however_many_files_dask_reads_as_one(
     tmp_path: Any,
 ) -> None:

@@ -76,6 +76,7 @@ def test_every_scheduler_comes_to_the_same_model(kind: str, scheduler: str) -> N
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(MODELS))
 @pytest.mark.parametrize("seed", range(4))
 def test_whichever_partition_is_ready_first_the_model_is_the_same_to_the_bit(
@@ -136,6 +137,7 @@ def test_witnesses_of_equal_partitions_are_not_copies_of_each_other() -> None:
     assert len(np.unique(rows, axis=0)) > 8
 
 
+@pytest.mark.slow
 def test_every_row_is_equally_likely_to_become_a_witness() -> None:
     X, trials, cap = np.arange(24.0)[:, None], 600, 6
     lazy, y = da.from_array(X, chunks=((2, 10, 1, 11), 1)), np.zeros(24, dtype=int)

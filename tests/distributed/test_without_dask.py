@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 # Lets nobody import Dask, and then does what it is told.
 BLOCKED = """
 import sys
@@ -24,6 +26,7 @@ def said(code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_without_dask_everything_else_works() -> None:
     code = """
 for kind in (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV):
@@ -33,6 +36,7 @@ for kind in (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV):
     assert said(BLOCKED + code).splitlines() == ["['cup', 'mug', 'mug'] 1.0 9"] * 2
 
 
+@pytest.mark.slow
 def test_what_needs_dask_says_how_to_get_it() -> None:
     code = """
 from newfound.distributed.collections import cut_rows
@@ -44,6 +48,7 @@ except ModuleNotFoundError as error:
     assert "pip install 'newfound[dask]'" in said(BLOCKED + code)
 
 
+@pytest.mark.slow
 def test_learning_rows_in_memory_imports_no_dask() -> None:
     found = said(USED)
     assert "dask" not in found

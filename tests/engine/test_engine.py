@@ -47,6 +47,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_an_engine_needs_no_scikit_learn() -> None:
     code = "import sys, newfound.engine.engine; print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -83,6 +84,7 @@ def test_reconsidering_votes_on_everything_there_is(calls: list[int]) -> None:
     assert calls == [150]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [False, True])
 def test_what_is_forgotten_row_by_row_leaves_the_same_choice_asked_or_not(asked: bool) -> None:
     X, y = rows(120)

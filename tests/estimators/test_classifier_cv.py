@@ -294,6 +294,7 @@ def test_what_is_forgotten_is_no_witness_and_what_is_left_votes(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-3, 1.0, 10.0, 1e2, 1e4, 1e6, 1e8])
 @pytest.mark.parametrize("voted", [False, True])
 @pytest.mark.filterwarnings("ignore:what was forgotten was so large")
@@ -353,6 +354,7 @@ def test_merging_is_the_union_for_either_kind() -> None:
         assert first().merge(second()).__getstate__() == first().__getstate__()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", VARIANTS, ids=str)
 def test_models_merge_to_the_same_choice_in_either_order(parameters: dict[str, Any]) -> None:
     X, y = stream(6, n=400)
@@ -433,6 +435,7 @@ def test_kept_rows_are_witnesses_where_none_else_are_kept() -> None:
         model.kept_rows("spoon")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -616,6 +619,7 @@ def test_an_all_zero_beginning_tells_nothing_about_the_scale() -> None:
     assert models[1].penalty_ == pytest.approx(1e6 * models[0].penalty_)
 
 
+@pytest.mark.slow
 def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
     pytest.importorskip("matplotlib", reason="figures take the extra plots")
     X, y = load_digits(return_X_y=True)

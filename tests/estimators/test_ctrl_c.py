@@ -21,6 +21,7 @@ def state(model: IncrementalRidgeClassifier, folder: Path) -> bytes:
     return (folder / "state").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends signals")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_ctrl_c_leaves_the_sums_as_they_were_or_as_they_should_be(

@@ -17,6 +17,7 @@ def again(model: Any, folder: Path) -> Any:
     return newfound.load(folder / "model.newfound")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -59,6 +60,7 @@ def test_parameters_may_change_in_mid_stream(
     fresh.predict(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -210,6 +210,7 @@ def test_a_life_on_a_device_is_that_on_the_host(place: str, class_weight: Any) -
     assert_same(there, here, rows)
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_parameters_are_chosen_as_on_the_host(place: str) -> None:
     there, here = CHOOSING[place](witnesses=8), IncrementalRidgeClassifierCV(witnesses=8)
@@ -225,6 +226,7 @@ def test_parameters_are_chosen_as_on_the_host(place: str) -> None:
     np.testing.assert_array_equal(there.witnesses_[0], here.witnesses_[0])
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_votes_under_way_go_on_wherever_the_model_goes(place: str) -> None:
     there, here = (IncrementalRidgeClassifierCV(witnesses=8) for _ in range(2))
@@ -288,6 +290,7 @@ def homes() -> Iterator[Any]:
             yield pytest.param(home, asked, marks=marks, id=f"{home}, {asked}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("home", "asked"), [*homes()])
 @pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
 def test_the_kind_that_was_fitted_is_the_kind_that_is_asked(
@@ -640,6 +643,7 @@ def test_what_was_handed_out_is_the_users(place: str) -> None:
     np.testing.assert_array_equal(on_host(model.scores(rows)), expected)
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_memory_does_not_grow_with_what_was_seen(place: str, class_weight: Any) -> None:
@@ -694,6 +698,7 @@ def test_no_row_comes_to_the_host_in_a_step(monkeypatch: pytest.MonkeyPatch) -> 
 # Merging, saving and moving.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "theirs"), [*homes()])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_models_of_any_two_places_can_be_merged(ours: Any, theirs: Any, class_weight: Any) -> None:
@@ -735,6 +740,7 @@ def test_moving_there_and_back_changes_nothing(
         assert_same(model, twin, rows, 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -783,6 +789,7 @@ def test_pickles_and_copies_live_where_the_model_did(place: str) -> None:
 
 
 # A thread's first product on a GPU makes torch say so.
+@pytest.mark.slow
 @pytest.mark.needs("torch")
 @pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS:UserWarning")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])

@@ -41,6 +41,7 @@ def test_rows_that_were_taught_can_be_forgotten_when_only_zeros_remain(
     assert model.forget(zeros[:1], ["a"]).classes_.tolist() == ["b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("class_weight", CLASS_WEIGHTS)
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e12])
 @pytest.mark.parametrize("batch", [5, 12, 40])

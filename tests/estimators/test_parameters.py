@@ -142,6 +142,7 @@ def test_a_lesson_that_is_refused_draws_nothing() -> None:
     assert generator.randint(99) == np.random.RandomState(0).randint(99)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learn", ["fit", "partial_fit"])
 def test_rows_of_dask_draw_once_too(learn: str) -> None:
     lazy = pytest.importorskip("dask.array").from_array(X, chunks=(len(X), X.shape[1]))
@@ -151,6 +152,7 @@ def test_rows_of_dask_draw_once_too(learn: str) -> None:
     assert witnesses(model) == witnesses(same)
 
 
+@pytest.mark.slow
 def test_a_search_clones_a_generator_as_it_does_everywhere() -> None:
     search = RandomizedSearchCV(
         model_with(np.random.RandomState(0)), {"min_class_count": [5, 20]}, n_iter=2, random_state=0

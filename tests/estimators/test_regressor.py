@@ -45,6 +45,7 @@ def assert_same(model: Any, other: Any, tolerance: float = 1e-10) -> None:
     np.testing.assert_allclose(model.intercept_, other.intercept_, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"penalty": "auto"}, {"fit_intercept": False}], ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
@@ -330,6 +331,7 @@ def test_it_can_be_asked_while_another_thread_teaches() -> None:
     assert_same(model, Ridge(1.0).fit(X, Y))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_rows() -> None:
     script = (
         "import numpy as np, pickle, newfound\n"

@@ -145,6 +145,7 @@ def test_what_is_chosen_does_as_well_whatever_the_scale_of_weights(scale: float)
     assert abs(accuracies[0] - accuracies[1]) < 0.05
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.usefixtures("array_api")
 @pytest.mark.parametrize("class_weight", [None, "balanced"])

@@ -79,6 +79,7 @@ def test_sparse_rows_are_taught_and_asked_as_dense_ones_are(kind: Any, form: Any
     assert_same(kind().fit(rows, Y), kind().fit(X, Y), rows)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("class_weight", [None, "balanced"])

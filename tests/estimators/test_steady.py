@@ -30,6 +30,7 @@ def blas_threads() -> list[int]:
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_single_rows_come_to_the_same_bits_with_any_number_of_threads(

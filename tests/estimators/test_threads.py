@@ -57,6 +57,7 @@ def same(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "parameters"), VARIANTS, ids=str)
 def test_an_answer_is_that_of_before_or_of_after_a_lesson(kind: Any, parameters: Any) -> None:
     Q, _ = views(3, 12, seed=1)
@@ -145,6 +146,7 @@ def test_lessons_of_several_threads_are_all_learned(
     np.testing.assert_allclose(found, loaded, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "parameters"), VARIANTS, ids=str)
 @pytest.mark.parametrize(
     "copied",

@@ -51,6 +51,7 @@ def test_strangers_are_unknown_and_new_views_are_not(model: Any) -> None:
     assert (model.unknown_proba(X) <= 0.5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("seed", range(3))
 def test_digits_never_taught_are_less_like_those_that_were(model: Any, seed: int) -> None:
@@ -117,6 +118,7 @@ def test_what_is_absurd_is_unknown_and_finite(model: Any, dtype: Any) -> None:
         assert np.mean(found > 0.5) > 0.9, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("n", [3, 10, 39])
 def test_a_row_just_taught_is_known(model: Any, n: int) -> None:

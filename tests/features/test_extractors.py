@@ -172,6 +172,7 @@ def test_torch_is_never_imported(cache: Path) -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 3, 16])
 def test_a_vector_does_not_depend_on_the_company_it_is_in(
     network: EfficientNetLite0, batch: int
@@ -194,6 +195,7 @@ def test_the_network_is_made_once_and_then_found(
     EfficientNetLite0()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
 def test_a_damaged_cache_is_made_anew(cache: Path, damage: str) -> None:
     first = EfficientNetLite0()([PHOTOS / "coins.png"])
@@ -415,6 +417,7 @@ def test_a_call_says_which_image_cannot_be_read() -> None:
             Pixels()(alone)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -528,6 +531,7 @@ def test_a_tensor_that_is_not_one_row_an_image_is_refused() -> None:
         OnnxExtractor(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [False, 1, "yes", None, [True]])
 def test_an_identity_that_no_extractor_has_is_not_made_into_one(said: Any) -> None:
     made = EfficientNetLite0().identity.to_json()

@@ -34,6 +34,7 @@ def wait_until_it_works_on(pid: int) -> None:
         assert time.monotonic() < deadline
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_are_at_work_when_the_context_begins(kind: str) -> None:

@@ -53,6 +53,7 @@ def photos(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_modules_that_are_imported_are_noticed(tmp_path: Path) -> None:
     assert "sklearn" in imported_by("from newfound import IncrementalRidgeClassifier", tmp_path)
 
@@ -78,6 +79,7 @@ def test_a_recogniser_imports_nothing_slow(photos: Path) -> None:
     assert imported_by(script, photos) == set()
 
 
+@pytest.mark.slow
 def test_an_extractor_imports_scikit_learn_only_when_scikit_learn_asks(tmp_path: Path) -> None:
     script = """
         import numpy as np

@@ -324,6 +324,7 @@ def test_threads_teach_and_ask_at_once(photos: Path, taught: Recogniser) -> None
     assert len(taught.taught) == 60
 
 
+@pytest.mark.slow
 def test_frame_by_frame_lessons_renew_the_choice_and_questions_change_nothing(
     taught: Recogniser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def teach(recogniser: JournalledRecogniser, *labels: str, start: int = 0, **opti
         recogniser.teach_one(row(number, label), label, digest(number), **options)
 
 
+@pytest.mark.slow
 @settings(max_examples=share_of(5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**6), close=st.booleans())
 def test_any_edits_do_what_a_naive_oracle_does_and_replay_to_the_same_model(
@@ -118,6 +119,7 @@ def test_an_edit_with_a_key_seen_before_is_not_made_again(kitchen: JournalledRec
     assert kitchen.counts == {"cup": 1, "mug": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [True, False])
 def test_what_was_there_before_the_journal_can_be_joined_dropped_and_brought_back(
     tmp_path: Path, whole: bool
@@ -391,6 +393,7 @@ def other_models(folder: Path, count: int) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("states", [2, 3, 16])
 def test_models_brought_in_undone_and_redone_come_back_whatever_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: int

@@ -66,6 +66,7 @@ def test_a_name_that_could_mean_two_classes_is_refused_in_words() -> None:
     assert labels(model) == [one]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_text", ["{:.0f}", "{:.1f}"])
 @pytest.mark.parametrize("kind", [int, float])
 def test_models_whose_labels_are_numbers_are_changed_by_their_names(

@@ -46,6 +46,7 @@ def model(old: bytes, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [(), ("--extractor", "efficientnet-lite0")])
 def test_a_model_taught_without_roots_is_asked_and_taught_without(
     photos: Path, model: Path, named: tuple[str, ...]

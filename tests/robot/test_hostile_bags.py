@@ -53,6 +53,7 @@ def damaged_file(path: Path) -> Path:
     return next(path.glob("run.*")) if path.is_dir() else path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_a_recording_cut_short_all_that_is_left_is_read(kind: str, tmp_path: Path) -> None:
     path = write_bag(tmp_path, kind, [compressed(n, jpeg(n)) for n in range(N)])

@@ -109,6 +109,7 @@ def test_a_camera_behind_a_router_is_heard_before_and_after_the_router_is_restar
         assert robot.end(signal.SIGTERM) == 0
 
 
+@pytest.mark.slow
 def test_a_listener_that_waits_for_a_router_can_be_ended(tmp_path: Path) -> None:
     address = f"tcp/127.0.0.1:{free_port()}"
     words = "-m", "newfound", "listen", tmp_path / "kitchen.newfound", "--zenoh", IMAGES

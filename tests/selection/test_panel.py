@@ -237,6 +237,7 @@ def test_each_known_class_plays_a_rare_one_about_as_often(n_known: int, n_rare: 
     assert times.min() >= 0.4 * times.mean()
 
 
+@pytest.mark.slow
 def test_many_classes_are_sampled_and_each_is_as_likely_to_be() -> None:
     """No number of classes makes a piece of work longer."""
     counts = [6] * (3 * panels.MOST_CLASSES)

@@ -137,6 +137,7 @@ def test_neither_cuts_nor_questions_matter(
         last = cut
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [64, 65, 127, 128, 129, 140, 255, 256, 270, 300])
 def test_the_first_lesson_may_be_of_any_length(n: int) -> None:
     """Votes under way in the end do not count yet, and those before them do."""
@@ -337,6 +338,7 @@ def test_reconsidering_makes_a_stream_what_fit_would() -> None:
         assert fitted.findings.total == N
 
 
+@pytest.mark.slow
 def test_many_rows_forgotten_call_for_votes() -> None:
     X, y = stream()
     engine = Engine.blank(5, SETTINGS[0])
@@ -381,6 +383,7 @@ def test_rows_that_are_all_alike_are_as_long_as_they_are() -> None:
     assert spread_of(sums, fit_intercept=True) == pytest.approx(25.0)
 
 
+@pytest.mark.slow
 def test_in_a_stream_of_rows_that_come_and_go_votes_are_rare() -> None:
     """A window of 300 rows: forgetting calls for votes at once only after a thousand rows."""
     X, y = stream(n=3000)

@@ -48,6 +48,7 @@ def assert_equally_often(times: Any) -> None:
     assert statistic < chi2(len(times) - 1).isf(1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_by_one", [False, True])
 def test_every_row_is_equally_likely_to_be_a_witness(one_by_one: bool) -> None:
     times = np.zeros(25)

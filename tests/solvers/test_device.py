@@ -129,6 +129,7 @@ def test_a_long_stream_of_few_features_is_as_good_as_new(place: str, fit_interce
     assert both.solver.drift() < 1e-10
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("part", ["inverse", "weights"])
 def test_what_is_carried_and_wrong_is_noticed(place: str, part: str) -> None:
@@ -147,6 +148,7 @@ def test_what_is_carried_and_wrong_is_noticed(place: str, part: str) -> None:
     both.assert_right(X, y, atol=1e-9)
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("scale", [1e3, 1e4, 1e5])
 def test_rows_of_enormous_leverage_are_answered_for_at_once(place: str, scale: float) -> None:
@@ -265,6 +267,7 @@ def test_one_feature_will_do(place: str) -> None:
     np.testing.assert_allclose(on_host(both.solver.leverage(placed(X, place))), leverage)
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_window_that_slides_for_long_is_as_good_as_new(place: str, fit_intercept: bool) -> None:

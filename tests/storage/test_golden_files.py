@@ -61,6 +61,7 @@ def test_a_file_of_any_age_is_read_and_written_again(age: str, tmp_path: Path) -
         assert_answers_as_then(newfound.load(tmp_path / "again"), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("age", AGES)
 def test_asking_for_what_older_versions_did_not_know_changes_nothing(
     age: str, tmp_path: Path

@@ -19,6 +19,7 @@ PARAMETERS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
@@ -42,6 +43,7 @@ def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
     assert saved(reloaded(model)) == saved(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_a_model_loaded_in_the_midst_of_votes_goes_on_as_the_other_does(
     parameters: dict[str, Any],

@@ -188,6 +188,7 @@ def test_no_path_from_outside_is_opened(shared: Served, path: str) -> None:
     assert raw(shared, request.encode()).startswith(b"HTTP/1.1 404 ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "label", ["../../etc/passwd", "<script>alert(1)</script>", "'; DROP TABLE"]
 )

@@ -45,6 +45,7 @@ def bring(served: Served, data: bytes) -> dict[str, object]:
     return done
 
 
+@pytest.mark.slow
 def test_a_model_taken_along_is_the_model_and_one_brought_in_replaces_it(
     served: Served, tmp_path: Path
 ) -> None:
@@ -139,6 +140,7 @@ def test_a_model_that_was_taught_nothing_is_refused(
         usable(tmp_path / "other.newfound", Recogniser(extractor=EXTRACTOR))
 
 
+@pytest.mark.slow
 def test_examples_taken_along_are_read_back_by_the_service_and_by_teach(
     served: Served, tmp_path: Path
 ) -> None:
@@ -160,6 +162,7 @@ def test_examples_taken_along_are_read_back_by_the_service_and_by_teach(
     assert sorted(map(label_of, taught)) == sorted(LABELS)
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(min_size=1, max_size=60), unique=True, max_size=8))
 def test_folders_of_labels_are_safe_distinct_and_read_back(labels: list[str]) -> None:
     names = folder_names(labels)

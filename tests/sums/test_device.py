@@ -100,6 +100,7 @@ class Twins:
         ]
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @given(st.integers(1, 40), st.booleans(), STEPS)
 @settings(max_examples=share_of(40))
