@@ -1,0 +1,1 @@
+"""Mutation testing: one-line breakages of newfound, and what the tests say of each."""
