@@ -31,8 +31,10 @@ help:  ## Show this list
 
 # Environments. Each stamp says that what it names is in .venv. uv installs it where there is uv.
 EXTRAS := dask,plots,river,robot,studio,video,vision
-INSTALL = $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip \
-	install --disable-pip-version-check) --quiet
+INSTALL = $(if $(shell command -v uv),uv pip install --compile-bytecode --python $(BIN)/python, \
+	$(BIN)/python -m pip install --disable-pip-version-check) --quiet
+# Tests start hundreds of interpreters, which would else compile all they import again and again.
+unexport PYTHONDONTWRITEBYTECODE
 # The packages of groups in pyproject.toml, which the pip that comes with Python 3.11 cannot read.
 GROUPS = $(BIN)/python -c 'import sys, tomllib; groups = tomllib.load(open("pyproject.toml", "rb")) \
 	["dependency-groups"]; print(*(each for name in sys.argv[1:] for each in groups[name]), sep="\n")'
