@@ -27,6 +27,9 @@ from tests.studio.conftest import EXTRACTOR, png
 from tests.studio.test_live import lesson
 
 pytestmark = pytest.mark.slow
+needs_another_address = pytest.mark.skipif(
+    sys.platform != "linux", reason="only on Linux the loopback has 127.0.0.2, too"
+)
 
 
 class Running(subprocess.Popen[str]):
@@ -216,6 +219,7 @@ def test_no_network_is_loaded_before_the_service_starts(
         newfound("serve", tmp_path / "new.newfound", "--extractor", name.format(file))
 
 
+@needs_another_address
 def test_any_other_host_needs_a_token_that_is_printed_once(tmp_path: Path) -> None:
     # An address of the loopback that is not the usual one.
     with running("serve", tmp_path / "m.newfound", "--port", 0, "--host", "127.0.0.2") as process:
@@ -230,6 +234,7 @@ def test_any_other_host_needs_a_token_that_is_printed_once(tmp_path: Path) -> No
     assert token not in said
 
 
+@needs_another_address
 def test_a_token_of_ones_own_must_be_hard_to_guess(tmp_path: Path) -> None:
     options = ("serve", tmp_path / "m.newfound", "--port", 0, "--host", "127.0.0.2")
     with pytest.MonkeyPatch.context() as patch:
@@ -242,6 +247,7 @@ def test_a_token_of_ones_own_must_be_hard_to_guess(tmp_path: Path) -> None:
         assert process.end(signal.SIGTERM)[0] == 0
 
 
+@needs_another_address
 def test_a_certificate_makes_it_https_and_the_cookie_secure(tmp_path: Path) -> None:
     openssl = shutil.which("openssl")
     if openssl is None:
