@@ -63,10 +63,7 @@ class Change:
         return recogniser
 
     def close(self) -> None:
-        """Close the journal, if one was opened, and keep the state before all that was saved.
-
-        Not before, so that the pair is of that state and the last.
-        """
+        """Close the journal, if one was opened, and keep the state before all that was saved."""
         if self._journal is not None:
             self._journal.close()
         self.conclude()

@@ -6,6 +6,7 @@ step, also for a process that was killed, and takes the first one back if there 
 
 The two states belong together, whichever of them is the model: a hidden file has the digest of
 each, as model files carry it. A state that is not of this pair is not undone, nor gone back to.
+Which model a killed process led to nobody knows: it is taken to be the one that is there.
 """
 
 import errno
@@ -59,7 +60,8 @@ def is_own(path: Path) -> bool:
 def put_aside(path: Path, *, present: bool = True) -> None:
     """Put the present state of a model aside, or that there is none, before it is changed.
 
-    If the change is no other command's, it is not `present` but the state that is kept already.
+    If the change is to be undone with that of the command before, not the present state is put
+    aside but the one that is kept.
     """
     kept, state = undo_file(path), path if present else undo_state(path)
     if kept.is_dir() and not kept.is_symlink():  # said while nothing is changed yet
@@ -115,7 +117,7 @@ def _pair(path: Path) -> Path:
 
 def _pair_up(aside: Path, path: Path) -> None:
     """Write down that two states belong together: a line for each that can be told by one."""
-    digests = {_digest(aside), _digest(path)} - {None}
+    digests = [digest for digest in map(_digest, (aside, path)) if digest is not None]
     with _whole(path, _pair(path)) as temporary, temporary.open("x") as file:
         file.writelines(f"{digest}\n" for digest in digests)
         file.flush()
@@ -127,7 +129,7 @@ def _belongs(kept: Path, path: Path) -> bool:
 
     A model that is gone, or damaged so that nothing tells which it was, is no other one.
     """
-    known = _pair(path).read_text().splitlines() if is_own(_pair(path)) else []
+    known = _pair(path).read_text(errors="replace").splitlines() if is_own(_pair(path)) else []
     return {_digest(kept), *({_digest(path)} - {_NO_MODEL})} - {None} <= set(known)
 
 

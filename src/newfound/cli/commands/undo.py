@@ -23,9 +23,8 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     The model is again as it was before the last teach, forget, forget-class, rename or merge; it
     comes back if it is gone because all was forgotten. A second undo takes back the first. The
     other state is kept beside the model, in a file that ends in .undo; delete it to save space.
-    If something else has saved the model since, as Python may, nothing is undone.
-    A model with a journal, as the studio keeps it, goes back further with each undo, and forth
-    again with redo.
+    If something else has saved the model since, as Python may, nothing is undone. A model with a
+    journal, as the studio keeps it, goes back further with each undo, and forth again with redo.
     """
     console = Console(quiet)
     path = Path(os.path.realpath(model))
@@ -87,8 +86,8 @@ def _end(model: Path, console: Console) -> NoReturn:
         why = f"{name} is a link, a folder or the like, and not what newfound keeps"
     elif is_foreign(Path(os.path.realpath(model))):
         why = (
-            f"{name} does not belong to {model}: one of the two was replaced by something else "
-            f"than these commands. Delete {name}"
+            f"{name} does not belong to {model}, as one of the two was replaced by something "
+            f"else than a newfound command. Delete {name}"
         )
         why += ", or rename it to open it as a model" * (name.stat().st_size > 0)
     console.error(f"There is nothing to undo: {why}.")
