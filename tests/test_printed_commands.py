@@ -31,7 +31,7 @@ COMMANDS = [command.name or command.callback.__name__ for command in app.registe
 
 def run(line: str, folder: Path) -> Done:
     """Run a line as a user would who stands in a folder."""
-    if line.startswith(("newfound studio ", "newfound serve ")):
+    if re.match(r"newfound (studio|serve)\b", line):
         return run_service(line, folder)
     if line.startswith("newfound listen "):
         return run_listener(line, folder)

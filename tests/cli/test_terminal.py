@@ -189,6 +189,7 @@ def test_joining_two_classes_is_asked_for_on_a_terminal() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_data_that_cannot_be_written_is_said_to_be_stdout() -> None:
     write_rows(Path("v.npz"), ["cup", "mug"] * 5)
     newfound("teach", "m", "v.npz")

@@ -1,15 +1,18 @@
 """Undo: the state before the last command, kept beside the model."""
 
 import itertools
+import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from newfound import IncrementalRidgeClassifier
 from newfound.cli.console import size
-from newfound.recognition import undo
+from newfound.recognition import locking, undo
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, write_rows
 
@@ -221,6 +224,7 @@ def test_undo_killed_at_any_step_loses_no_state(
         undo.conclude(whole)
         assert {state_of(model), Path("m.undo").read_bytes()} == set(states.values()), last
         assert expected == Path("m.undo").read_bytes()  # what would be undone is known before
+        assert undo.undo_state(whole) == undo.undo_file(whole)  # and is still this model's
         assert not Path(".m.before").exists()
         if ended:
             break
@@ -239,6 +243,7 @@ def test_a_change_killed_at_any_step_happened_with_its_undo_or_not_at_all(
     done("rename", "m", "mug", "beaker")
     done("rename", "m", "beaker", "mug")
     older, before = Path("m.undo").read_bytes(), model.read_bytes()
+    pair = Path(".m.pair").read_bytes()
     if change == "first":  # a lesson that makes the model, while an older one can be brought back
         model.unlink()
         change, before = "teach m first.npz", b""
@@ -248,11 +253,13 @@ def test_a_change_killed_at_any_step_happened_with_its_undo_or_not_at_all(
         if before:
             model.write_bytes(before)
         Path("m.undo").write_bytes(older)
+        Path(".m.pair").write_bytes(pair)
         words = change.split()
         ended = run_until(last, links, lambda words=words: done(*words), monkeypatch)
         undo.conclude(model.resolve())
         happened = state_of(model) != before
         assert Path("m.undo").read_bytes() == (before if happened else older), last
+        assert undo.undo_state(model.resolve()) is not None, last
         assert not Path(".m.before").exists()
         outcomes.add(happened)
         for left in Path().glob(".m.*.tmp"):
@@ -323,6 +330,163 @@ def test_a_folder_where_a_file_of_ours_belongs_is_named(model: Path, name: str) 
     assert (result.code, f"newfound: {name}: Is a directory" in result.err) == (1, True), result
     assert model.read_bytes() == before
     assert not Path(".m.before").exists()
+
+
+def save_another(path: Path) -> bytes:
+    """Save another model, as Python does, and return what is in its file."""
+    IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["apple", "pear"]).save(path)
+    return path.read_bytes()
+
+
+def folder() -> dict[str, bytes]:
+    """Return what the files here hold, but for those that take a turn of their own."""
+    return {path.name: path.read_bytes() for path in Path().iterdir() if path.suffix != ".lock"}
+
+
+def assert_refused() -> None:
+    """Undo must do nothing, say so, and not be offered."""
+    before = folder()
+    result = newfound("undo", "m")
+    assert (result.code, result.out) == (1, "")
+    assert "m.undo does not belong to m, as one of the two was replaced" in result.err
+    assert folder() == before
+    if Path("m").exists():
+        assert "undo" not in done("inspect", "m").out
+        assert json.loads(done("inspect", "m", "--json").out)["undo_bytes"] is None
+
+
+@pytest.mark.parametrize("change", ["", *map(" ".join, CHANGES[:2])])
+def test_a_model_that_another_program_saved_is_not_undone(model: Path, change: str) -> None:
+    """Not even where there was no model before, or none after."""
+    if change:
+        done(*change.split())
+    kept = Path("m.undo").read_bytes()
+    save_another(model)
+    assert_refused()
+    assert ("rename it to open it as a model" in newfound("undo", "m").err) == bool(kept)
+
+
+def test_a_model_that_python_taught_since_is_not_undone_but_what_commands_do_then_is(
+    model: Path,
+) -> None:
+    done("teach", "m", "more.npz")
+    recogniser = Recogniser("m")
+    recogniser.save()  # what it was
+    assert "undo\t" in done("inspect", "m").out
+    recogniser.rename("mug", "beaker")
+    recogniser.save()
+    assert_refused()
+    before = model.read_bytes()
+    done("rename", "m", "beaker", "cup", "--force")
+    done("undo", "m")
+    assert model.read_bytes() == before
+
+
+def test_a_copy_of_another_model_is_not_undone(model: Path) -> None:
+    done("teach", "other", "more.npz")
+    done("rename", "other", "jug", "vase")
+    before = Path("other.undo").read_bytes()
+    shutil.copy("m", "other")
+    assert "other.undo does not belong to other, " in newfound("undo", "other").err
+    assert Path("other").read_bytes() == model.read_bytes()
+    Path("other.undo").rename("renamed")  # as it is told
+    assert Path("renamed").read_bytes() == before
+    assert Recogniser("renamed").classes == ["cup", "jug"]
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_what_is_kept_of_another_model_is_not_brought_here(model: Path, removed: bool) -> None:
+    done("teach", "m", "more.npz")
+    done("teach", "other", "more.npz")
+    done("rename", "other", "jug", "vase")
+    shutil.copy("other.undo", "m.undo")
+    if removed:
+        model.unlink()
+    assert_refused()
+
+
+def test_a_state_that_nothing_ties_to_the_model_is_not_brought_back(model: Path) -> None:
+    done("teach", "m", "more.npz")
+    Path(".m.pair").write_bytes(b"\xff\n")
+    assert_refused()
+    Path(".m.pair").unlink()
+    assert_refused()
+
+
+def test_no_model_is_no_state_before_another(model: Path) -> None:
+    done("teach", "m", "more.npz")
+    Path("m.undo").write_bytes(b"")
+    assert_refused()
+
+
+def test_a_model_that_is_gone_or_damaged_within_is_mended_by_undo(model: Path) -> None:
+    before = model.read_bytes()
+    done("teach", "m", "more.npz")
+    spoiled = bytearray(model.read_bytes())
+    spoiled[-1] ^= 1
+    for damage in (
+        model.unlink,
+        lambda: model.write_bytes(spoiled),
+        lambda: model.write_bytes(b""),
+    ):
+        states = folder()
+        damage()
+        done("undo", "m")
+        assert model.read_bytes() == before
+        for name, state in states.items():
+            Path(name).write_bytes(state)
+
+
+def test_a_lesson_killed_between_two_saves_is_taken_back_whole(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = model.read_bytes()
+    write_rows(Path("long.npz"), ["jug", "jar"] * 100, seed=2)
+    save, saves = Recogniser.save, itertools.count()
+
+    def save_twice(self: Recogniser, *given: Any, **options: Any) -> None:
+        if next(saves) == 2:
+            raise Killed
+        save(self, *given, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Recogniser, "save", save_twice)
+        patch.setattr("newfound.recognition.lesson.SAVING_SHARE", np.inf)  # with every block
+        patch.setattr(locking, "conclude", lambda path: False)  # nothing is, after a kill
+        with pytest.raises(Killed):
+            newfound("teach", "m", "long.npz", "--save-every", 0)
+    assert model.read_bytes() != before
+    assert "undo\t" in done("inspect", "m").out
+    done("undo", "m")
+    assert model.read_bytes() == before
+    done("undo", "m")
+    part = model.read_bytes()
+    done("teach", "m", "long.npz")
+    assert model.read_bytes() != part
+    done("undo", "m")
+    assert model.read_bytes() == part
+
+
+def test_what_is_saved_without_an_undo_of_its_own_is_undone_with_the_command_before(
+    model: Path,
+) -> None:
+    """As by a lesson that teaches nothing new, and only ends one that was killed."""
+    before = model.read_bytes()
+    done("teach", "m", "more.npz")
+    with locking.locked("m") as change:
+        recogniser = change.open()
+        recogniser.unknown_above = 0.75
+        change.save(recogniser, undoable=False)
+    after = model.read_bytes()
+    done("undo", "m")
+    assert model.read_bytes() == before
+    done("undo", "m")
+    assert model.read_bytes() == after
+
+
+def test_forgetting_for_good_leaves_no_file_of_undo(model: Path) -> None:
+    done("forget-class", "m", "mug", "--for-good")
+    assert {path.name for path in Path().glob("*m.*")} == {".m.lock"}
 
 
 def test_the_last_image_and_the_last_class_go_the_same_way(model: Path) -> None:

@@ -3,13 +3,17 @@
 import os
 import subprocess
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
 from newfound import MissingDataError
 from newfound.datasets import mnist
-from tests.command_line import Done, picture
+from newfound.recognition.journalled import JournalledRecogniser
+from tests.command_line import Done, newfound, picture, write_rows
+
+ROOT = Path(__file__).parents[2]
 
 THEIRS = ("NEWFOUND_CACHE", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
 
@@ -66,6 +70,24 @@ def test_a_home_that_cannot_be_written_is_not_worth_a_word(folder: Path, tmp_pat
     nowhere.touch()
     done = at_home(nowhere, folder, "teach", "-q", "kitchen.newfound", "photos")
     assert done == (0, "", "")
+
+
+def test_what_is_written_beside_models_is_ignored_by_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_rows(Path("first.npz"), ["cup", "mug"] * 10)
+    write_rows(Path("more.npz"), ["cup", "mug"] * 10, seed=1)
+    for rows in ("first.npz", "more.npz"):
+        assert newfound("teach", "kitchen.newfound", rows).code == 0
+    kitchen = JournalledRecogniser("desk.newfound", None)
+    kitchen.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+    written = {path.name for path in Path().iterdir()} - {"first.npz", "more.npz"}
+    kitchen.close()
+    assert {"kitchen.newfound.undo", ".kitchen.newfound.lock", "desk.newfound.journal"} < written
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    for name in written:
+        assert any(fnmatchcase(name, pattern) for pattern in ignored), name
 
 
 def test_who_wants_telemetry_of_onnxruntime_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:

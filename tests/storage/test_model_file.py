@@ -1,5 +1,6 @@
 """The model file: whole or not at all, refused when damaged, the same bytes every time."""
 
+import hashlib
 import multiprocessing
 import os
 import pickle
@@ -229,3 +230,16 @@ def test_estimators_still_pickle() -> None:
     np.testing.assert_allclose(copy.coef_, model.coef_, atol=1e-12)
     assert "new" in copy.partial_fit(np.zeros((1, 8)), ["new"]).classes_
     assert "new" not in model.classes_
+
+
+def test_the_beginning_of_a_file_tells_which_model_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    kitchen().save(path)
+    data = path.read_bytes()
+    digest = file_format.digest_in(path) or ""
+    assert hashlib.sha256(data.replace(digest.encode(), b"0" * 64)).hexdigest() == digest
+    path.write_bytes(data[:256])  # more is not read
+    assert file_format.digest_in(path) == digest
+    for beginning in (b"", data[:99], b" " + data):
+        path.write_bytes(beginning)
+        assert file_format.digest_in(path) is None

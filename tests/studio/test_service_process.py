@@ -26,6 +26,9 @@ from tests.studio.conftest import EXTRACTOR, png
 from tests.studio.test_live import lesson
 
 pytestmark = pytest.mark.slow
+needs_another_address = pytest.mark.skipif(
+    sys.platform != "linux", reason="only on Linux the loopback has 127.0.0.2, too"
+)
 
 
 class Running(subprocess.Popen[str]):
@@ -150,6 +153,27 @@ def test_a_port_that_is_taken_stops_serve_and_not_studio(tmp_path: Path) -> None
             assert process.end(signal.SIGTERM)[0] == 0
 
 
+def test_who_names_no_model_is_told_that_it_is_my_newfound_in_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sentence = "No model named: using my.newfound in this folder."
+    with running("studio", "--port", 0, "--no-browser") as process:
+        answer = httpx.post(f"{process.address}api/lessons?label=mug", content=png())
+        assert answer.status_code == 200
+        code, said = process.end(signal.SIGTERM)
+    assert (code, said.splitlines()[0]) == (0, sentence)
+    assert "my.newfound is new." in said
+    with running("serve", "--port", 0) as process:
+        assert httpx.get(f"{process.address}api/health").status_code == 200
+        code, said = process.end(signal.SIGTERM)
+    assert (code, said.splitlines()[0]) == (0, sentence)
+    assert "my.newfound knows 1 class from 1 image." in said
+    assert counts(tmp_path / "my.newfound") == {"mug": 1}
+    with running("serve", "other.newfound", "--port", 0) as process:
+        assert sentence not in process.end(signal.SIGTERM)[1]
+
+
 @pytest.mark.parametrize("command", ["serve", "studio"])
 @pytest.mark.parametrize(
     ("extractor", "words"),
@@ -194,6 +218,7 @@ def test_no_network_is_loaded_before_the_service_starts(
         newfound("serve", tmp_path / "new.newfound", "--extractor", name.format(file))
 
 
+@needs_another_address
 def test_any_other_host_needs_a_token_that_is_printed_once(tmp_path: Path) -> None:
     # An address of the loopback that is not the usual one.
     with running("serve", tmp_path / "m.newfound", "--port", 0, "--host", "127.0.0.2") as process:
@@ -208,6 +233,7 @@ def test_any_other_host_needs_a_token_that_is_printed_once(tmp_path: Path) -> No
     assert token not in said
 
 
+@needs_another_address
 def test_a_token_of_ones_own_must_be_hard_to_guess(tmp_path: Path) -> None:
     options = ("serve", tmp_path / "m.newfound", "--port", 0, "--host", "127.0.0.2")
     with pytest.MonkeyPatch.context() as patch:
@@ -221,6 +247,7 @@ def test_a_token_of_ones_own_must_be_hard_to_guess(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("openssl")
+@needs_another_address
 def test_a_certificate_makes_it_https_and_the_cookie_secure(tmp_path: Path) -> None:
     names = ("-subj", "/CN=127.0.0.2", "-addext", "subjectAltName=IP:127.0.0.2")
     files = ("-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem")

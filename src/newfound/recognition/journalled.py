@@ -42,7 +42,7 @@ from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import Recogniser, checked_digests
 from newfound.recognition.sources import Example, stack
 from newfound.recognition.taught import TaughtImages
-from newfound.recognition.undo import undo_file
+from newfound.recognition.undo import forget as forget_undo
 from newfound.storage import format as file_format
 from newfound.sums.labels import as_labels
 
@@ -900,7 +900,7 @@ class JournalledRecogniser(replay.Replica):
             gone = self.journal.deleted
             is_gone = self._forget_past()
             self.snapshot()
-            undo_file(Path(os.path.realpath(self.path or ""))).unlink(missing_ok=True)
+            forget_undo(Path(os.path.realpath(self.path or "")))
             what = f"forgot {gone} deleted for good"
             if not is_gone:
                 what += "; another program reads the journal, and until it ends they are in it"

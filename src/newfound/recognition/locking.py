@@ -10,10 +10,9 @@ from time import time
 from typing import TYPE_CHECKING
 
 from newfound.common.errors import NewfoundError
-from newfound.common.files import open_regular
 from newfound.common.interrupts import uninterrupted
 from newfound.recognition.beside import journal_file
-from newfound.recognition.undo import conclude, put_aside, undo_file
+from newfound.recognition.undo import conclude, forget, put_aside, undo_file
 
 if TYPE_CHECKING:
     from newfound.recognition.journal import Journal
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 # Files that a save began and did not end are left alone for so many seconds: it may be going on.
 STALE = 60.0
-# How a model's file begins, after eight bytes.
-BEGINNING = b'{"__metadata__":{"newfound":'
 
 
 class ModelBusyError(NewfoundError):
@@ -36,7 +33,8 @@ class Change:
 
     def __init__(self, path: Path, named: Path) -> None:
         self.path, self.named = path, named
-        self.is_kept = False
+        # What was put aside: nothing yet, what was kept before (False), the present state (True).
+        self._aside: bool | None = None
         self._journal: Journal | None = None
 
     def open(self, lean: bool = False) -> "Recogniser":
@@ -65,9 +63,15 @@ class Change:
         return recogniser
 
     def close(self) -> None:
-        """Close the journal, if one was opened."""
+        """Close the journal, if one was opened, and keep the state before all that was saved."""
         if self._journal is not None:
             self._journal.close()
+        self.conclude()
+
+    def conclude(self) -> None:
+        """Keep the state before, if one was put aside, also by a process that was killed."""
+        with uninterrupted(), name_in_errors(undo_file(beside(self.named))):
+            conclude(self.path)
 
     def save(
         self, recogniser: "Recogniser", *, undoable: bool = True, refresh: bool = True
@@ -78,7 +82,8 @@ class Change:
         ----------
         recogniser : Recogniser
         undoable : bool, default=True
-            Whether the state before is to be kept, unless an earlier save has kept it.
+            Whether the state before is to be kept, unless it is of an earlier save. Otherwise what
+            is kept stays so, and belongs to what is saved.
         refresh : bool, default=True
             As for `Recogniser.save`.
         """
@@ -87,21 +92,16 @@ class Change:
         if journal_file(self.path).exists():
             self._save_with_journal(recogniser)
             return
-        first = undoable and not self.is_kept
         with uninterrupted():
-            if first:
+            if self._aside is None or undoable > self._aside:
                 with name_in_errors(undo_file(beside(self.named))):
-                    put_aside(self.path)
-            try:
-                with name_in_errors(self.named):
-                    if recogniser.is_taught:
-                        recogniser.save(self.path, refresh=False)
-                    else:
-                        self.path.unlink()
-            finally:
-                if first:
-                    with name_in_errors(undo_file(beside(self.named))):
-                        self.is_kept = conclude(self.path)
+                    put_aside(self.path, present=undoable)
+                self._aside = undoable
+            with name_in_errors(self.named):
+                if recogniser.is_taught:
+                    recogniser.save(self.path, refresh=False)
+                else:
+                    self.path.unlink()
 
     def forget_past(self, recogniser: "Recogniser") -> str:
         """Let go of all that undo could bring back, of a recogniser that was saved.
@@ -117,7 +117,7 @@ class Change:
         """
         from newfound.recognition.journalled import JournalledRecogniser
 
-        undo_file(self.path).unlink(missing_ok=True)
+        forget(self.path)
         if isinstance(recogniser, JournalledRecogniser):
             return recogniser.forget_for_good().what
         return "forgot what undo would go back to"
@@ -173,10 +173,9 @@ def locked(
     if check and path.exists():
         _check_is_model(named)  # before a lock is left beside what is none
     with _lock(path, named, wait, on_wait):
-        with name_in_errors(undo_file(beside(named))):
-            conclude(path)  # what a process did not come to that was killed
-        _clear_away(path)
         change = Change(path, named)
+        change.conclude()  # what a process did not come to that was killed
+        _clear_away(path)
         try:
             yield change
         finally:
@@ -222,8 +221,8 @@ def _check_is_model(path: Path) -> None:
     """Raise OSError or ModelFileError if a file is no model, as far as its beginning tells."""
     from newfound.storage import format as file_format
 
-    with name_in_errors(path), open_regular(path) as file:
-        if file.read(8 + len(BEGINNING))[8:] != BEGINNING:
+    with name_in_errors(path):
+        if file_format.digest_in(path) is None:
             file_format.read(path)  # which says what is wrong with it
 
 

@@ -3,6 +3,10 @@
 A change goes in three steps, and no step loses a state: the present one is put aside under a hidden
 name, the model is changed, and what was put aside becomes what is kept. `conclude` does the last
 step, also for a process that was killed, and takes the first one back if there was no change.
+
+The two states belong together, whichever of them is the model: a hidden file has the digest of
+each, as model files carry it. A state that is not of this pair is not undone, nor gone back to.
+Which model a killed process led to nobody knows: it is taken to be the one that is there.
 """
 
 import errno
@@ -10,12 +14,16 @@ import os
 import secrets
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 # Bytes of files that are compared at a time.
 _PIECE = 2**20
+# What stands for the digest where there is no model.
+_NO_MODEL = "no model"
 
 
 def undo_file(path: Path) -> Path:
@@ -26,12 +34,19 @@ def undo_file(path: Path) -> Path:
 def undo_state(path: Path) -> Path | None:
     """Return the file that an undo of a model would go back to; None: nothing is kept.
 
-    It may be one that a killed process put aside. Links are not what newfound keeps.
+    It may be one that a killed process put aside. Links are not what newfound keeps, nor is a
+    state that belongs to another model.
     """
-    for state in (_aside(path), undo_file(path)):
-        if is_own(state) and _differs(state, path):
-            return state
-    return None
+    aside, kept = _aside(path), undo_file(path)
+    if is_own(aside) and _differs(aside, path):
+        return aside
+    return kept if is_own(kept) and _differs(kept, path) and _belongs(kept, path) else None
+
+
+def is_foreign(path: Path) -> bool:
+    """Tell whether what is kept beside a model is a state of another one, or the model is."""
+    kept = undo_file(path)
+    return is_own(kept) and _differs(kept, path) and not _belongs(kept, path)
 
 
 def is_own(path: Path) -> bool:
@@ -42,20 +57,22 @@ def is_own(path: Path) -> bool:
         return False
 
 
-def put_aside(path: Path) -> None:
-    """Put the present state of a model aside, or that there is none, before it is changed."""
-    kept, aside = undo_file(path), _aside(path)
+def put_aside(path: Path, *, present: bool = True) -> None:
+    """Put the present state of a model aside, or that there is none, before it is changed.
+
+    If the change is to be undone with that of the command before, not the present state is put
+    aside but the one that is kept.
+    """
+    kept, state = undo_file(path), path if present else undo_state(path)
     if kept.is_dir() and not kept.is_symlink():  # said while nothing is changed yet
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(kept))
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        if path.exists():
-            _link(path, temporary)
+    if state is None:
+        return
+    with _whole(path, _aside(path)) as temporary:
+        if state.exists():
+            _link(state, temporary)
         else:
             temporary.touch(exist_ok=False)
-        temporary.replace(aside)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def conclude(path: Path) -> bool:
@@ -65,6 +82,7 @@ def conclude(path: Path) -> bool:
         return False
     changed = _differs(aside, path)
     if changed:
+        _pair_up(aside, path)
         aside.replace(undo_file(path))
     aside.unlink(missing_ok=True)  # where both names are of one file, to replace does nothing
     return changed
@@ -83,8 +101,54 @@ def swap(path: Path) -> None:
         conclude(path)
 
 
+def forget(path: Path) -> None:
+    """Remove all that an undo of a model needs."""
+    for file in (_aside(path), undo_file(path), _pair(path)):
+        file.unlink(missing_ok=True)
+
+
 def _aside(path: Path) -> Path:
     return path.with_name(f".{path.name}.before")
+
+
+def _pair(path: Path) -> Path:
+    return path.with_name(f".{path.name}.pair")
+
+
+def _pair_up(aside: Path, path: Path) -> None:
+    """Write down that two states belong together: a line for each that can be told by one."""
+    digests = [digest for digest in map(_digest, (aside, path)) if digest is not None]
+    with _whole(path, _pair(path)) as temporary, temporary.open("x") as file:
+        file.writelines(f"{digest}\n" for digest in digests)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _belongs(kept: Path, path: Path) -> bool:
+    """Tell whether a state and a model are a pair.
+
+    A model that is gone, or damaged so that nothing tells which it was, is no other one.
+    """
+    known = _pair(path).read_text(errors="replace").splitlines() if is_own(_pair(path)) else []
+    return {_digest(kept), *({_digest(path)} - {_NO_MODEL})} - {None} <= set(known)
+
+
+def _digest(state: Path) -> str | None:
+    """Return what tells a state from others; None: it is damaged."""
+    from newfound.storage.format import digest_in
+
+    return digest_in(state) if state.exists() and state.stat().st_size else _NO_MODEL
+
+
+@contextmanager
+def _whole(path: Path, target: Path) -> Iterator[Path]:
+    """Yield a temporary file of a model, which takes the place of `target` once it is made."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _differs(state: Path, path: Path) -> bool:

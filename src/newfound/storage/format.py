@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
@@ -30,6 +31,10 @@ from newfound.sums.sums import Sums
 FORMAT = 3
 _KEY = "newfound"
 _NO_DIGEST = "0" * 64
+# How a file begins: its header's length, then the metadata, of which the digest comes first.
+_BEGINNING = re.compile(
+    rb'.{8}{"__metadata__":{"newfound":"{\\"sha256\\": \\"([0-9a-f]{64})\\"', re.DOTALL
+)
 
 
 class State(NamedTuple):
@@ -123,6 +128,21 @@ def read(path: str | os.PathLike[str]) -> State:
     """
     with open_regular(path) as file:
         return from_bytes(file, os.fspath(path))
+
+
+def digest_in(path: str | os.PathLike[str]) -> str | None:
+    """Return the SHA-256 that a model file says it has, from its beginning; None: it is no model.
+
+    Whether the rest agrees with it, only `read` tells.
+
+    Examples
+    --------
+    >>> digest_in(os.__file__) is None
+    True
+    """
+    with open_regular(path) as file:
+        found = _BEGINNING.match(file.read(256))
+    return found[1].decode() if found else None
 
 
 def from_bytes(file: BinaryIO, name: str) -> State:

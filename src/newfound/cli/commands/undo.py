@@ -11,7 +11,7 @@ from newfound.cli.models import locked
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.recognition.beside import journal_file
 from newfound.recognition.locking import beside, name_in_errors
-from newfound.recognition.undo import is_own, swap, undo_file, undo_state
+from newfound.recognition.undo import is_foreign, is_own, swap, undo_file, undo_state
 
 
 def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
@@ -23,8 +23,8 @@ def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
     The model is again as it was before the last teach, forget, forget-class, rename or merge; it
     comes back if it is gone because all was forgotten. A second undo takes back the first. The
     other state is kept beside the model, in a file that ends in .undo; delete it to save space.
-    A model with a journal, as the studio keeps it, goes back further with each undo, and forth
-    again with redo.
+    If something else has saved the model since, as Python may, nothing is undone. A model with a
+    journal, as the studio keeps it, goes back further with each undo, and forth again with redo.
     """
     console = Console(quiet)
     path = Path(os.path.realpath(model))
@@ -84,5 +84,11 @@ def _end(model: Path, console: Console) -> NoReturn:
     why = f"no earlier state of {model} is kept beside it"
     if name.is_symlink() or (name.exists() and not is_own(name)):
         why = f"{name} is a link, a folder or the like, and not what newfound keeps"
+    elif is_foreign(Path(os.path.realpath(model))):
+        why = (
+            f"{name} does not belong to {model}, as one of the two was replaced by something "
+            f"else than a newfound command. Delete {name}"
+        )
+        why += ", or rename it to open it as a model" * (name.stat().st_size > 0)
     console.error(f"There is nothing to undo: {why}.")
     raise typer.Exit(FAILED)
