@@ -151,6 +151,27 @@ def test_a_port_that_is_taken_stops_serve_and_not_studio(tmp_path: Path) -> None
             assert process.end(signal.SIGTERM)[0] == 0
 
 
+def test_who_names_no_model_is_told_that_it_is_my_newfound_in_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sentence = "No model named: using my.newfound in this folder."
+    with running("studio", "--port", 0, "--no-browser") as process:
+        answer = httpx.post(f"{process.address}api/lessons?label=mug", content=png())
+        assert answer.status_code == 200
+        code, said = process.end(signal.SIGTERM)
+    assert (code, said.splitlines()[0]) == (0, sentence)
+    assert "my.newfound is new." in said
+    with running("serve", "--port", 0) as process:
+        assert httpx.get(f"{process.address}api/health").status_code == 200
+        code, said = process.end(signal.SIGTERM)
+    assert (code, said.splitlines()[0]) == (0, sentence)
+    assert "my.newfound knows 1 class from 1 image." in said
+    assert counts(tmp_path / "my.newfound") == {"mug": 1}
+    with running("serve", "other.newfound", "--port", 0) as process:
+        assert sentence not in process.end(signal.SIGTERM)[1]
+
+
 @pytest.mark.parametrize("command", ["serve", "studio"])
 @pytest.mark.parametrize(
     ("extractor", "words"),

@@ -11,6 +11,13 @@ Model = Annotated[Path, typer.Argument(help="Model file.", show_default=False)]
 NewModel = Annotated[
     Path, typer.Argument(help="Model file; made if it does not exist.", show_default=False)
 ]
+NewOrUsualModel = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Model file; made if it does not exist. By default my.newfound in this folder.",
+        show_default=False,
+    ),
+]
 Images = Annotated[
     list[str],
     typer.Argument(

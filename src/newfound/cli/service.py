@@ -20,6 +20,8 @@ from newfound.recognition.locking import name_in_errors
 if TYPE_CHECKING:
     from newfound.recognition.journalled import JournalledRecogniser
 
+# The model of who names none, in the folder where they are.
+USUAL_MODEL = Path("my.newfound")
 # Letters that a token of one's own must have.
 SHORTEST_TOKEN = 16
 
@@ -80,6 +82,13 @@ class Wishes(NamedTuple):
     wait: float
     page: bool
     browser: bool
+
+
+def or_usual(model: Path | None) -> Path:
+    """Return the model that was named, or say that it is the usual one."""
+    if model is None:
+        Console().info(f"No model named: using {USUAL_MODEL} in this folder.")
+    return model or USUAL_MODEL
 
 
 def run(wishes: Wishes) -> None:

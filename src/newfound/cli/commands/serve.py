@@ -1,6 +1,6 @@
 """`newfound serve`: a model as a service, for robots and programs."""
 
-from newfound.cli.options import ExtractorName, NewModel, Wait
+from newfound.cli.options import ExtractorName, NewOrUsualModel, Wait
 from newfound.cli.service import (
     Certificate,
     CertificateKey,
@@ -9,12 +9,13 @@ from newfound.cli.service import (
     KeepVectors,
     Port,
     Wishes,
+    or_usual,
     run,
 )
 
 
 def serve(
-    model: NewModel,
+    model: NewOrUsualModel = None,
     port: Port = 8000,
     host: Host = "127.0.0.1",
     certificate: Certificate = None,
@@ -27,16 +28,17 @@ def serve(
     """Serve a model to robots and programs, over HTTP and WebSockets.
 
     \b
+    newfound serve
     newfound serve kitchen.newfound --port 8000
 
     Its address is printed; /openapi.json there says what it takes and answers. Only this machine
     reaches it, unless --host says otherwise. Every lesson is written down at once, in a journal
-    beside the model: nothing is lost, whatever happens. SIGTERM or Ctrl-C ends it, once lessons
-    that wait are learned.
+    beside the model: nothing is lost, whatever happens. If no model is named, it is my.newfound in
+    this folder. SIGTERM or Ctrl-C ends it, once lessons that wait are learned.
     """
     run(
         Wishes(
-            model=model,
+            model=or_usual(model),
             host=host,
             port=port,
             certificate=certificate,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli.options import ExtractorName, NewModel, Wait
+from newfound.cli.options import ExtractorName, NewOrUsualModel, Wait
 from newfound.cli.service import (
     Certificate,
     CertificateKey,
@@ -13,6 +13,7 @@ from newfound.cli.service import (
     KeepVectors,
     Port,
     Wishes,
+    or_usual,
     run,
 )
 
@@ -22,7 +23,7 @@ NoBrowser = Annotated[
 
 
 def studio(
-    model: NewModel,
+    model: NewOrUsualModel = None,
     port: Port = 8000,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
@@ -36,17 +37,18 @@ def studio(
     """Teach with a camera, in the browser.
 
     \b
+    newfound studio
     newfound studio kitchen.newfound
     newfound studio kitchen.newfound --port 8123 --no-browser
 
     The page opens in your browser. Its address is printed, too. Only this machine reaches it,
     unless --host says otherwise. Every lesson is written down at once, in a journal beside the
-    model: nothing is lost, whatever happens. If the port is taken, another one is used. Ctrl-C
-    ends it.
+    model: nothing is lost, whatever happens. If no model is named, it is my.newfound in this
+    folder. If the port is taken, another one is used. Ctrl-C ends it.
     """
     run(
         Wishes(
-            model=model,
+            model=or_usual(model),
             host=host,
             port=port,
             certificate=certificate,
