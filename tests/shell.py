@@ -94,12 +94,6 @@ def _run_service(line: str, folder: Path) -> Done:
         return Done(process.returncode, address + out, err)
 
 
-def run_client(line: str, served: str, folder: Path) -> Done:
-    """Run a line that asks a service, started by another line, at the address that it gets."""
-    with serving(served, folder) as (_, address):
-        return run(re.sub(r"http://\S+", address.strip(), line), folder)
-
-
 def _run_listener(line: str, folder: Path) -> Done:
     """Run a line that listens until it says so, and end it as a system does."""
     if "--ros1" in line and shutil.which("roscore") is None:
@@ -139,7 +133,7 @@ def write_belongings(folder: Path) -> None:
     photos = [sorted((folder / "photos" / label).glob("*.jpg"))[:6] for label in ("mug", "cat")]
     pictures = [np.asarray(Image.open(path).resize((320, 240))) for path in photos[0]]
     frames = [picture for picture in pictures for _ in range(10)]
-    write_clip(folder / "clip.mp4", frames, "mpeg4", "yuv420p", rate=20)
+    write_clip(folder / "clip.mp4", frames, "png", "rgb24", rate=20)  # without loss
     told = [
         compressed(n, path.read_bytes(), topic="/camera/image/compressed")
         for n, path in enumerate(itertools.chain(*photos))

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from newfound import load
-from tests.command_line import Done
-from tests.shell import ROOT, SERVES, run, run_client, write_belongings
+from tests.shell import ROOT, SERVES, run, serving, write_belongings
 
 # How code is written in README and docs:
 #
@@ -114,20 +113,21 @@ class Walk:
     """One folder in which pages are followed, one after the other."""
 
     # makers: which page made each model. answers: digest of its file, and what it answers.
-    # lines: all that was run.
+    # lines: all that was run. services: the one that runs beside the next line. address: its.
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.makers: dict[str, str] = {}
         self.answers: dict[str, tuple[bytes, Any]] = {}
         self.lines: list[str] = []
-        self.serves = ""
+        self.services = contextlib.ExitStack()
+        self.address = ""
 
     def follow(self, page: str) -> None:
         """Do all that a page says, and see that models of other pages are as they were."""
         names: dict[str, Any] = {"__name__": "__main__"}
         printed: list[str] = []
-        with warnings.catch_warnings(), mock.patch.dict(os.environ):
+        with warnings.catch_warnings(), mock.patch.dict(os.environ), self.services:
             for block in blocks((ROOT / page).read_text()):
                 if block.kind == "bash":
                     printed = [line for each in block.lines for line in self.do(each)]
@@ -141,17 +141,19 @@ class Walk:
         """Run a line, and return what it prints."""
         if NOT_RUN.match(line) or (SERVES.match(line) and line in self.lines):
             return []
-        done = self.run(line)
-        assert done.code == 0, (line, done.out, done.err)
         self.lines.append(line)
-        self.serves = line if SERVES.match(line) else self.serves
-        return [each for each in (done.out + done.err).splitlines() if each.strip()]
-
-    def run(self, line: str) -> Done:
-        """Run a line; one that asks the service of the line before finds it there."""
+        if not line.startswith(CLIENT):
+            self.services.close()  # by Ctrl-C: one model, one writer
+        if SERVES.match(line):
+            line = re.sub(r" --port \d+", "", line)
+            _, self.address = self.services.enter_context(serving(line, self.folder))
+            assert self.address.startswith("http://127.0.0.1:"), line
+            return [self.address]
         if line.startswith(CLIENT):
-            return run_client(line, re.sub(r" --port \d+", "", self.serves), self.folder)
-        return run(line, self.folder)
+            line = re.sub(r"http://\S+", self.address.strip(), line)
+        done = run(line, self.folder)
+        assert done.code == 0, (line, done.out, done.err)
+        return [each for each in (done.out + done.err).splitlines() if each.strip()]
 
     def run_python(self, code: str, names: dict[str, Any], page: str) -> None:
         """Run a doctest, unless it needs torch and there is none."""
