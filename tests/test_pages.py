@@ -16,6 +16,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import newfound
 from newfound import load
 from tests.shell import ROOT, SERVES, run, serving, write_belongings
 
@@ -285,5 +286,15 @@ def test_the_script_of_the_worked_example_tells_the_same_story() -> None:
 
 @pytest.mark.parametrize("page", MEASURED)
 def test_a_page_with_figures_says_which_version_made_them(page: str) -> None:
-    text = (ROOT / page).read_text()
-    assert re.search(r"(?:version|newfound) 0\.\d\.\d", text)
+    head = r"on: .*\bnewfound" if page.endswith("RESULTS.md") else r"\*Figures of newfound"
+    found = re.search(rf"{head} (\d+)\.(\d+)\.(\d+)\b", (ROOT / page).read_text())
+    assert found, "no line says it"
+    present = tuple(map(int, newfound.__version__.split(".")[:3]))
+    assert tuple(map(int, found.groups())) <= present, "made by a version to come"
+
+
+def test_every_page_that_names_a_benchmark_beside_figures_is_among_those() -> None:
+    for page in (page for page in PAGES if page != "README.md"):
+        text = (ROOT / page).read_text()
+        if re.search(r"^\|? ?`python -m benchmarks\.\w+`", text, re.MULTILINE):
+            assert page in MEASURED
