@@ -40,6 +40,10 @@ SECONDS = re.compile(r"\bin \d+\.\d+ s\b")
 # What the pages tell readers to do to their machines, and not to a model.
 NOT_RUN = re.compile(r"(pip install|python3 -m venv|make|export|docker|dask|kubectl) ")
 CLIENT = "python examples/studio_client.py "
+# What makes a model, in code of a page.
+MAKES = re.compile(
+    r'(?:save\("|newfound (?:teach|serve) | -o |Recogniser\((?=".*extractor=)")([\w-]+\.newfound)'
+)
 # Pages with figures of benchmarks say of which version these are.
 MEASURED = [
     "benchmarks/RESULTS.md",
@@ -248,6 +252,16 @@ def test_a_page_that_changes_another_ones_model_is_named(tmp_path: Path) -> None
     model.partial_fit([[2.0]], ["jug"]).save(tmp_path / "kitchen.newfound")
     with pytest.raises(AssertionError, match=r"estimators changes kitchen\.newfound"):
         walk.see_models("estimators")
+
+
+def test_a_model_of_one_name_is_made_by_one_page() -> None:
+    makers: dict[str, set[str]] = {}
+    for page in PAGES:
+        for block in blocks((ROOT / page).read_text()):
+            for name in MAKES.findall(block.code):
+                makers.setdefault(name, set()).add(page)
+    assert len(makers) >= 12
+    assert {name: pages for name, pages in makers.items() if len(pages) > 1} == {}
 
 
 @pytest.mark.parametrize("page", PAGES)
