@@ -307,6 +307,16 @@ def test_a_page_with_figures_says_which_version_made_them(page: str) -> None:
     assert tuple(map(int, found.groups())) <= present, "made by a version to come"
 
 
+def test_figures_of_the_readme_stand_on_the_pages_it_names() -> None:
+    rows = re.findall(
+        r"^\| \*\*(.*?)\*\* \|.*\]\((.*?)\)\) \|$", (ROOT / "README.md").read_text(), re.M
+    )
+    assert len(rows) == 3
+    for figure, page in rows:
+        numbers = re.findall(r"\d+(?:\.\d+)?", (ROOT / page).read_text())
+        assert set(re.findall(r"\d+(?:\.\d+)?", figure)) <= set(numbers), figure
+
+
 def test_every_page_that_names_a_benchmark_beside_figures_is_among_those() -> None:
     for page in (page for page in PAGES if page != "README.md"):
         text = (ROOT / page).read_text()
