@@ -57,9 +57,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if any("::" in argument for argument in config.args):
         return
     unwanted = LEFT_OUT[config.getoption("--tier")]
-    for item in items:
-        if item.path.suffix == ".md":  # what pages print is seconds each
-            item.add_marker("slow")
     chosen = [item for item in items if not unwanted & {mark.name for mark in item.iter_markers()}]
     if len(chosen) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])

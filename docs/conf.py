@@ -30,6 +30,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -41,6 +42,12 @@ autosummary_generate = False
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+# What is copied can be pasted: of Python, the lines with prompts, without these. What a command
+# prints, and formulas, have no button.
+copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "newfound"

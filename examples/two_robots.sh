@@ -11,9 +11,9 @@ views kitchen mug=coffee.png cat=chelsea.png coins=coins.png
 newfound teach kitchen.newfound kitchen/
 
 echo "# It is shown a scooter, which it has never seen; three photos later it knows it."
-views new scooter=motorcycle_left.png --views 3
-newfound predict kitchen.newfound new/scooter/00.jpg
-newfound teach kitchen.newfound new/scooter/*.jpg --as scooter
+views shown scooter=motorcycle_left.png --views 3
+newfound predict kitchen.newfound shown/scooter/00.jpg
+newfound teach kitchen.newfound shown/scooter/*.jpg --as scooter
 views other scooter=motorcycle_left.png --views 2 --seed 1
 newfound predict kitchen.newfound other/scooter/*.jpg
 

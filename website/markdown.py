@@ -19,9 +19,7 @@ PAGES = {
     "../examples/gallery)": "gallery/index.rst)",
 }
 EXAMPLE = re.compile(r"\]\(\.\./examples/(gallery/plot_\w+)\.py\)")
-COMMAND = re.compile(
-    r"\$? ?(newfound|python|pip|make|pytest|bash|docker|dask|kubectl|export|curl) "
-)
+COMMAND = re.compile(r"(newfound|python|pip|make|pytest|bash|docker|dask|kubectl|export|curl) ")
 
 
 def language_of(code: str) -> str:
@@ -33,22 +31,20 @@ def language_of(code: str) -> str:
 
     Returns
     -------
-    language : {"pycon", "python", "console", "text"}
+    language : {"pycon", "python", "bash", "text"}
 
     Examples
     --------
-    >>> language_of(">>> 1 + 1"), language_of("$ newfound teach kitchen.newfound photos/")
-    ('pycon', 'console')
-    >>> language_of("newfound demo"), language_of("G = X'X"), language_of("import numpy as np")
-    ('bash', 'text', 'python')
+    >>> language_of(">>> 1 + 1"), language_of("newfound demo")
+    ('pycon', 'bash')
+    >>> language_of("G = X'X"), language_of("import numpy as np")
+    ('text', 'python')
     """
     if code.startswith(">>> "):
         return "pycon"
     if code.startswith(("from ", "import ", "model.")):
         return "python"
-    if COMMAND.match(code):
-        return "console" if code.startswith("$") else "bash"
-    return "text"
+    return "bash" if COMMAND.match(code) else "text"
 
 
 class Languages(SphinxTransform):

@@ -15,8 +15,7 @@ FRAMES = 30  # two seconds, then it begins anew
 HEADER = b"YUV4MPEG2 W%d H%d F%d:1 Ip A1:1 C420jpeg\n" % (WIDTH, HEIGHT, RATE)
 WALL = (128, 124, 118)
 # Objects of Washington RGB-D, and photos that stand in for them where that is absent. The first
-# three are taught; another one of the first class is unknown until it is taught, too; the stranger
-# stays one.
+# three are taught; another thing is not taken for the first; the stranger stays unknown.
 CROPS = {
     "mug": "coffee_mug/coffee_mug_2",
     "stapler": "stapler/stapler_3",
@@ -25,9 +24,9 @@ CROPS = {
     "stranger": "keyboard/keyboard_1",
 }
 PHOTOS = {
-    "vehicle": "rocket.jpg",
     "mug": "coffee.png",
     "cat": "chelsea.png",
+    "coins": "coins.png",
     "another": "motorcycle_left.png",
     "stranger": "astronaut.png",
 }
