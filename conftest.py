@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,12 @@ def _reason(report: pytest.TestReport) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _doctests_in_a_fresh_folder(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _doctests_in_a_fresh_folder(request: pytest.FixtureRequest) -> Iterator[None]:
     if isinstance(request.node, pytest.DoctestItem):
-        monkeypatch.chdir(tmp_path)
+        with chdir(request.getfixturevalue("tmp_path")):
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -90,6 +90,7 @@ def test_all_arrays_that_are_held_are_counted_once(hold: Callable[[Any], Any], a
     assert held_bytes(Holder(hold(array))) == arrays * array.nbytes
 
 
+@pytest.mark.slow
 def test_the_most_that_is_held_is_noticed_if_only_for_a_moment() -> None:
     from benchmarks.common import peak_bytes
 
@@ -165,6 +166,7 @@ def test_a_replayed_cluster_takes_what_arithmetic_says_where_that_is_easy() -> N
     assert many.moved > 900 * 10**6, "each worker has one part"
 
 
+@pytest.mark.slow
 def test_blocks_of_the_distributed_benchmark_have_their_labels() -> None:
     from benchmarks.distributed import block, labels_of
 

@@ -67,6 +67,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_no_other(built: Built) ->
     assert "newfound/studio/page/index.html" in expected
 
 
+@pytest.mark.slow
 def test_the_source_distribution_can_be_tested_and_built_again(built: Built) -> None:
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -195,6 +195,7 @@ def test_the_teachable_head_holds_back_a_part_of_each_class_and_all_of_a_single_
     assert np.bincount(y[kept], minlength=4).tolist() == [85, 17, 5, 0]
 
 
+@pytest.mark.slow
 def test_the_teachable_head_is_trained_anew_only_when_there_are_new_examples() -> None:
     from benchmarks.teachable import TeachableHead
 

@@ -15,6 +15,7 @@ from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
 from newfound.river import RiverClassifier
+from tests.covering import first_of
 from tests.oracles import one_hot
 
 ESTIMATORS = [
@@ -60,7 +61,7 @@ def every_check(estimator: Any) -> list[Callable[[Any], None]]:
     ],
     ids=str,
 )
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", first_of(range(4), slow=True))
 def test_river_finds_nothing_wrong(estimator: Any, part: int) -> None:
     for check in every_check(estimator)[part::4]:
         check(RiverClassifier(estimator))

@@ -52,6 +52,7 @@ def test_both_ways_to_say_what_is_shown_give_the_same(world: Path) -> None:
     assert (result["never_taught"], result["unreadable"]) == (["jar"], 1)
 
 
+@pytest.mark.slow
 def test_accuracy_against_time_adds_up_to_all_of_it(world: Path) -> None:
     command = ("evaluate", world / "kitchen.newfound", world / "asked/run.mcap", "--smooth")
     done = newfound(*command, "--labels", world / "labels.csv", "--json")

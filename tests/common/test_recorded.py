@@ -29,6 +29,7 @@ def test_each_call_is_made_once_and_with_what_it_was_given(place: str) -> None:
         np.testing.assert_array_equal(on_host(total), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("torch")
 def test_where_nothing_can_be_recorded_the_function_is_called(
     monkeypatch: pytest.MonkeyPatch,

@@ -86,6 +86,7 @@ def test_a_merged_model_chooses_the_same_whenever_it_is_asked_first() -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", VARIANTS[2:], ids=str)
 def test_asking_twice_gives_the_same_answer(model: Any) -> None:
     model = taught(model, {})

@@ -470,6 +470,7 @@ def test_parameters_are_checked_before_anything_changes(
     assert contents(model, tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     [

@@ -70,6 +70,7 @@ def test_a_class_is_renamed_whole_or_not_at_all(
     assert_whole(model, counts(np.where(Y == "a", new, Y)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", VARIANTS)
 @pytest.mark.parametrize("method", ["forget", "remove_classes"])
 def test_rows_are_forgotten_whole_or_not_at_all(
@@ -84,6 +85,7 @@ def test_rows_are_forgotten_whole_or_not_at_all(
     assert_whole(model, counts(Y[60:]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", VARIANTS)
 @pytest.mark.parametrize("size", [1, 20])
 def test_rows_are_learned_whole_or_not_at_all(

@@ -86,6 +86,7 @@ def model_with(random_state: Any) -> Any:
     return IncrementalRidgeClassifierCV(witnesses=3, random_state=random_state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
 def test_a_generator_is_held_as_given_and_asked_once_a_fit(make: Any) -> None:
     generator = make(5)

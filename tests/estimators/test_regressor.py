@@ -55,6 +55,7 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
     assert len(results) > 45
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flat", [True, False])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_row_by_row_it_is_sklearn_ridge_with_weights(flat: bool, intercept: bool) -> None:

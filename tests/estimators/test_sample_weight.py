@@ -171,6 +171,7 @@ def test_weights_on_a_device_are_those_of_the_host(
     assert_same(there, host, X, 1e-7)
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("chunks", [7, 60])
@@ -310,6 +311,7 @@ def test_sums_without_an_estimator_take_weights() -> None:
     np.testing.assert_allclose(np.tril(sums.gram), np.tril((X.T * [3.0, 1.5]) @ X))
 
 
+@pytest.mark.slow
 @BOTH
 def test_scikit_learn_hands_weights_on(kind: Any) -> None:
     """In boosting, in calibration, and by metadata routing."""

@@ -28,6 +28,7 @@ def streamed(model: Any, X: Any, y: Any, order: Any) -> Any:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "order", "at_least"),
     [

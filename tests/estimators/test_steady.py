@@ -52,6 +52,7 @@ def test_single_rows_come_to_the_same_bits_with_any_number_of_threads(
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_batches_come_to_the_same_result_with_any_number_of_threads(model: Any) -> None:
     X, y = stream(900, 260)
@@ -66,6 +67,7 @@ def test_batches_come_to_the_same_result_with_any_number_of_threads(model: Any) 
         np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "classes"), [(24, 4), (96, 12)])
 def test_no_step_does_more_than_its_piece(
     width: int, classes: int, monkeypatch: pytest.MonkeyPatch

@@ -90,6 +90,7 @@ def test_an_answer_is_that_of_before_or_of_after_a_lesson(kind: Any, parameters:
         assert same(scores_by_label(model, Q), allowed[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 40])
 def test_predicting_needs_no_lock_of_the_users(rows: int) -> None:
     Q, _ = views(rows, 12, seed=1)

@@ -216,6 +216,7 @@ def test_without_witnesses_many_classes_are_told_apart_all_the_same() -> None:
     assert np.mean(model.unknown_proba(strange) > 0.5) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_where_labels_mean_nothing_nobody_says_what_is_unknown(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -51,6 +51,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.mark.slow
 def test_a_cat_is_some_cat_and_coffee_is_espresso() -> None:
     for crop in (1.0, 0.875, None):
         logits = EfficientNetLite0("logits", crop=crop)

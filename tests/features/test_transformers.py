@@ -66,6 +66,7 @@ def extractors(network: Path) -> list[Extractor]:
     ]
 
 
+@pytest.mark.slow
 def test_a_pipeline_learns_and_answers_paths(paths: list[Path]) -> None:
     pipeline = make_pipeline(EfficientNetLite0(), IncrementalRidgeClassifierCV())
     pipeline.fit(paths[:8], LABELS[:8])
@@ -146,6 +147,7 @@ def test_parameters_are_what_was_given_and_make_the_same_extractor(network: Path
     }
 
 
+@pytest.mark.slow
 def test_a_clone_gives_the_same_vectors_and_reads_no_network_again(
     network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_clone_gives_the_same_vectors_and_reads_no_network_again(
         np.testing.assert_array_equal(cloned(IMAGES), rows)
 
 
+@pytest.mark.slow
 def test_what_is_set_is_set_as_if_it_had_been_given_and_in_the_clone_alone() -> None:
     first = EfficientNetLite0().set_output(transform="pandas")
     second = clone(first).set_params(root=False, crop=0.5)

@@ -633,10 +633,17 @@ _RECOGNITION = (
         "a question whose answer is undone is lost",
     ),
     Mutant(
+        "undo-of-another-model",
+        "recognition/undo.py",
+        "return kept if is_own(kept) and _differs(kept, path) and _belongs(kept, path) else None",
+        "return kept if is_own(kept) and _differs(kept, path) else None",
+        "undo brings back another model than the one that was changed",
+    ),
+    Mutant(
         "undo-file-moves-on",
         "recognition/locking.py",
-        "first = undoable and not self.is_kept",
-        "first = undoable",
+        "if self._aside is None or undoable > self._aside:",
+        "if undoable:",
         "undo takes back only what a long lesson saved last",
     ),
     Mutant(

@@ -38,6 +38,7 @@ def test_frames_come_as_they_are_taken_and_the_name_holds_no_password(server: Rt
     assert frames[0].name.endswith("/door at 0:00.00")
 
 
+@pytest.mark.slow
 def test_who_hangs_up_is_asked_again(server: RtspServer) -> None:
     with Camera(server.address) as camera:
         frames = camera.frames()

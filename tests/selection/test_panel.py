@@ -71,6 +71,7 @@ def refitted_accuracies(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("class_weight", [None, {0: 3.0, 4: 0.2}, "balanced"], ids=str)
 @pytest.mark.parametrize("history", ["fit", "forgotten", "merged"])
@@ -221,6 +222,7 @@ def test_few_rows_vote_in_the_space_they_span_as_they_would_among_all_features(
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_known", [2, 5, 10, 30])
 @pytest.mark.parametrize("n_rare", [0, 3, 30])
 def test_each_known_class_plays_a_rare_one_about_as_often(n_known: int, n_rare: int) -> None:

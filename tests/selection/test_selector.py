@@ -326,6 +326,7 @@ def test_what_was_put_off_does_not_mix_with_what_comes_after() -> None:
     assert_same_choice(asked, silent)
 
 
+@pytest.mark.slow
 def test_reconsidering_makes_a_stream_what_fit_would() -> None:
     X, y = stream()
     for settings_ in SETTINGS:

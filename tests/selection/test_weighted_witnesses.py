@@ -10,6 +10,7 @@ from tests import oracles
 from tests.choices import basis_of, snapshot_of, to_choose
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("width", [4, 200])  # of many features, rows span a space of their own
 @pytest.mark.parametrize("penalty", [0.3, 30.0])

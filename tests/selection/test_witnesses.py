@@ -73,6 +73,7 @@ def test_any_two_rows_are_witnesses_together_as_often_as_any_other_two() -> None
     assert abs(pairs - expected).max() < 5 * np.sqrt(expected)
 
 
+@pytest.mark.slow
 def test_rows_of_all_streams_that_merge_are_equally_likely() -> None:
     times = np.zeros(30)
     for seed in range(TRIALS):
@@ -216,6 +217,7 @@ def test_any_key_has_a_rank(key: int) -> None:
     assert 0 < Witness(key, np.zeros(1), 1.0).rank < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 2.0), (-2.0, 2.0), (0.0, 0.5), (1.0, 3.0)])
 def test_rows_of_two_values_have_keys_of_their_own(values: tuple[float, float]) -> None:
     X = np.random.default_rng(0).choice(values, size=(50_000, 40))

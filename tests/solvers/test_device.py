@@ -18,6 +18,7 @@ from newfound.solvers.in_place import invert_in_place
 from newfound.solvers.watch import CHECK_EVERY
 from newfound.sums.device import blocks
 from tests import oracles
+from tests.covering import covering
 from tests.devices import EVERYWHERE, device, placed
 from tests.taught import TaughtThere, sample
 
@@ -37,10 +38,11 @@ def wide_stream(dtype: Any) -> tuple[Any, Any]:
     return np.hstack([X, more]), y
 
 
+STREAMS = checks.small_stream, wide_stream
+
+
 @EVERYWHERE
-@pytest.mark.parametrize("stream", [checks.small_stream, wide_stream])
-@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", SOLVERS)
+@covering("name, dtype, stream", SOLVERS.keys(), (np.float64, np.float32), STREAMS)
 def test_it_keeps_the_laws_of_solvers(name: str, dtype: Any, stream: Any, place: str) -> None:
     make, per_class = SOLVERS[name]
     X, y = stream(dtype)
@@ -244,6 +246,7 @@ def test_sums_that_rounding_made_indefinite_are_solved_on_the_host(
     assert np.isfinite(on_host(both.solver.weights)).all()
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_two_hundred_classes_arrive_one_by_one(place: str) -> None:
     X, _ = sample(400, width=9)

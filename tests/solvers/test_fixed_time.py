@@ -43,6 +43,7 @@ def stream(model: Any, rows: int, seed: int) -> None:
         model.predict(row)
 
 
+@pytest.mark.slow
 def test_single_rows_never_factorise(calls: Counter[str]) -> None:
     model = IncrementalRidgeClassifier()
     stream(model, 3000, seed=0)

@@ -39,6 +39,7 @@ def assert_right(renewal: Renewal, sums: Sums, X: Any, y: Any, penalty: float, a
     np.testing.assert_allclose(carried.weights, expected, atol=atol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_class", [False, True])
 @pytest.mark.parametrize(("taught", "size"), [(5, 1), (14, 3), (100, 1), (100, 2), (300, 7)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -169,6 +170,7 @@ def test_after_a_stiff_row_that_came_meanwhile_all_is_derived_once_more(scale: f
     both.assert_right(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_time", [True, False])
 def test_a_solver_takes_over_a_penalty_that_was_foreseen(in_time: bool) -> None:
     X, y = sample(400, WIDTH)

@@ -29,6 +29,7 @@ def ridge_scores(X: Any, y: Any, labels: Any, penalty: float, intercept: bool) -
     return ridge.predict(X).reshape(len(X), -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [True, False])
 def test_after_every_row_the_scores_are_those_of_weighted_ridge(intercept: bool) -> None:
     X, y = uneven(260, width=12)

@@ -52,6 +52,7 @@ def assert_answers_as_then(model: Any, path: Path) -> None:
     assert said == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("age", AGES)
 def test_a_file_of_any_age_is_read_and_written_again(age: str, tmp_path: Path) -> None:
     for path in AGES[age]:

@@ -69,6 +69,7 @@ def gate(patch: pytest.MonkeyPatch, where: Any, name: str) -> Gate:
 
 
 # Fixed parameters have no votes to pack.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "where"),
     [(kind, "write_whole") for kind in KINDS]

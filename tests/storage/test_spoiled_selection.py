@@ -1,5 +1,6 @@
 """Files with a valid checksum over a selection that cannot be are refused."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,22 @@ def assert_refused(model: Any, name: str, value: Any, path: Path) -> None:
     write(path, whole.keeping("selection", {name: value(whole.kept_by("selection")[name])}))
     with pytest.raises(newfound.ModelFileError):
         newfound.load(path)
+
+
+@cache
+def chosen() -> Any:
+    """Return a model that has chosen."""
+    return IncrementalRidgeClassifierCV().fit(*blobs())
+
+
+@cache
+def voting() -> Any:
+    """Return a model in the midst of votes."""
+    X, y = blobs()
+    model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
+    votes = model.to_state().kept_by("selection")
+    first = 2 * int(votes.get("coming_total", votes["total"])[0])  # where the next are called for
+    return model.partial_fit(X[200 : first + 2], y[200 : first + 2])
 
 
 def swapped(array: Any) -> Any:
@@ -81,9 +98,7 @@ FOUND: list[Any] = [
 def test_a_file_with_a_valid_checksum_and_spoiled_selection_is_refused(
     name: str, value: Any, tmp_path: Path
 ) -> None:
-    X, y = blobs()
-    model = IncrementalRidgeClassifierCV().fit(X, y)
-    assert_refused(model, name, value, tmp_path / "model.newfound")
+    assert_refused(chosen(), name, value, tmp_path / "model.newfound")
 
 
 @pytest.mark.parametrize(
@@ -96,12 +111,7 @@ def test_a_file_with_a_valid_checksum_and_spoiled_selection_is_refused(
     ],
 )
 def test_spoiled_votes_under_way_are_refused(name: str, value: Any, tmp_path: Path) -> None:
-    X, y = blobs()
-    model = IncrementalRidgeClassifierCV().partial_fit(X[:200], y[:200])
-    votes = model.to_state().kept_by("selection")
-    first = 2 * int(votes.get("coming_total", votes["total"])[0])  # where the next are called for
-    model.partial_fit(X[200 : first + 2], y[200 : first + 2])
-    assert_refused(model, name, value, tmp_path / "model.newfound")
+    assert_refused(voting(), name, value, tmp_path / "model.newfound")
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ def test_frames_are_answered_and_lessons_done(served: Served) -> None:
         talk.next("pong")
 
 
+@pytest.mark.slow
 def test_the_state_is_told_to_everybody_after_every_change(served: Served) -> None:
     with served.live() as one, served.live() as other:
         one.next("state")
@@ -106,6 +107,7 @@ def test_at_most_eight_lessons_wait_and_none_of_them_is_lost(
     assert served.counts() == {"mug": 8}
 
 
+@pytest.mark.slow
 def test_a_hold_of_the_button_does_not_stop_the_answers(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

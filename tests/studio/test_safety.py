@@ -293,6 +293,7 @@ def test_a_body_that_comes_too_slowly_is_refused(serve: Serve) -> None:
         assert b"too slowly" in answer
 
 
+@pytest.mark.slow
 def test_a_request_whose_headers_do_not_come_is_cut_off(
     shared: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

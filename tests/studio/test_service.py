@@ -57,6 +57,7 @@ def test_an_image_is_taught_once_under_a_label(served: Served) -> None:
     assert served.counts() == {"mug": 1}
 
 
+@pytest.mark.slow
 def test_edits_do_what_they_say_and_undo_takes_them_back(served: Served) -> None:
     ids = [served.teach("mug", seed, 1)["examples"][0] for seed in range(3)]
     served.teach("cup", 0, 2)
