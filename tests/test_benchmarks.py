@@ -35,6 +35,7 @@ def test_rivals_are_judged_by_their_own_answers_also_where_a_class_came_late(
     assert hindsight < 100
 
 
+@pytest.mark.slow
 def test_a_stream_is_taught_row_by_row() -> None:
     from benchmarks import choosing
 

@@ -76,6 +76,7 @@ def test_the_source_distribution_can_be_tested_and_built_again(built: Built) -> 
     assert {"tests/conftest.py", "docs/river.md", "src/newfound/py.typed"} <= names
 
 
+@pytest.mark.slow
 def test_the_metadata_says_what_the_project_does(built: Built) -> None:
     archive = zipfile.ZipFile(built.wheel)
     (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))

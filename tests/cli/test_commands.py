@@ -89,6 +89,7 @@ def test_two_lessons_are_as_good_as_one(model: Path, world: Path) -> None:
     np.testing.assert_array_equal(one.class_count_, two.class_count_[order])
 
 
+@pytest.mark.slow
 def test_taught_twice_is_not_taught_double(model: Path) -> None:
     before = model.read_bytes()
     done = newfound("teach", model, "photos")
@@ -214,6 +215,7 @@ def test_forgetting_all_removes_the_model(model: Path) -> None:
     assert not model.exists()
 
 
+@pytest.mark.slow
 def test_a_class_is_forgotten_renamed_and_joined(model: Path) -> None:
     assert newfound("rename", model, "cup", "beaker").code == 0
     assert inspected(model)["classes"] == {"beaker": 40, "mug": 40, "pot": 40}
@@ -414,6 +416,7 @@ def test_vectors_of_two_extractors_are_not_mixed(model: Path) -> None:
     assert "125 vectors of pixels (size=8/8, range=0/1" in done.err
 
 
+@pytest.mark.slow
 def test_hostile_vectors_are_survived(model: Path) -> None:
     before = model.read_bytes()
     rows, labels = np.zeros((3, 64), dtype=np.float32), np.array(["a"] * 3)
@@ -437,6 +440,7 @@ def test_hostile_vectors_are_survived(model: Path) -> None:
     assert inspected(model)["classes"]["a"] == 2
 
 
+@pytest.mark.slow
 def test_names_are_the_same_however_their_accents_are_written(model: Path) -> None:
     composed, decomposed = "th\u00e9", "the\u0301"
     newfound("teach", model, "new/000.png", "--as", composed)
@@ -447,6 +451,7 @@ def test_names_are_the_same_however_their_accents_are_written(model: Path) -> No
     assert newfound("teach", model, "new/000.png", "--as", "").code == 2
 
 
+@pytest.mark.slow
 def test_every_change_settles_what_is_called_unknown(model: Path) -> None:
     newfound("teach", "other", "new", "--as", "jug", *PIXELS)
     for command in (
@@ -473,6 +478,7 @@ def test_one_photo_may_be_taught_under_two_labels(model: Path) -> None:
     assert "Learned 2 images" in newfound("teach", model, "a").err
 
 
+@pytest.mark.slow
 def test_a_linked_model_is_changed_where_it_is(model: Path) -> None:
     Path("elsewhere").mkdir()
     model.rename("elsewhere/real.newfound")

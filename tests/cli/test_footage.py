@@ -49,6 +49,7 @@ def test_frames_that_differ_are_learned_and_the_others_are_counted() -> None:
     assert Recogniser("m").counts == {"mug": 8}
 
 
+@pytest.mark.slow
 def test_taught_again_nothing_is_learned_unless_it_is_wished_for(taught: None) -> None:
     done = newfound("teach", "m", "mug.avi", "--as", "mug")
     assert "Learned 0 of 24 frames" in done.err
@@ -211,6 +212,7 @@ def test_every_frame_is_answered_on_a_line(taught: None) -> None:
     assert [len(line.split("\t")) for line in two.splitlines()] == [6] * 6
 
 
+@pytest.mark.slow
 def test_answers_of_frames_as_json_and_in_a_file(taught: None) -> None:
     lines = newfound("predict", "m", "both.avi", "--json", "--every", "10").out.splitlines()
     told = [json.loads(line) for line in lines]
@@ -225,6 +227,7 @@ def test_answers_of_frames_as_json_and_in_a_file(taught: None) -> None:
     assert {"label_2", "score_2"} < set(rows[0])
 
 
+@pytest.mark.slow
 def test_with_smooth_each_stretch_has_a_line_as_evidence_gives_them(taught: None) -> None:
     recogniser, evidence = Recogniser("m"), Evidence()
     with Video("both.avi") as video:

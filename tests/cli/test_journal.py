@@ -48,6 +48,7 @@ def test_every_change_is_taken_back_and_made_again(model: Path, change: tuple[st
     assert not Path("m.undo").exists()
 
 
+@pytest.mark.slow
 def test_undo_goes_back_step_by_step_until_nothing_is_left(model: Path) -> None:
     done("teach", "m", "more.npz")
     done("rename", "m", "jug", "vase")

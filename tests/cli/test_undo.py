@@ -405,6 +405,7 @@ def test_what_is_kept_of_another_model_is_not_brought_here(model: Path, removed:
     assert_refused()
 
 
+@pytest.mark.slow
 def test_a_state_that_nothing_ties_to_the_model_is_not_brought_back(model: Path) -> None:
     done("teach", "m", "more.npz")
     Path(".m.pair").write_bytes(b"\xff\n")

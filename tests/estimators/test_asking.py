@@ -71,6 +71,7 @@ def test_what_was_asked_before_changes_no_answer(model: Any, questions: dict[int
         np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_merged_model_chooses_the_same_whenever_it_is_asked_first() -> None:
     found = []
     for questions in (True, False):

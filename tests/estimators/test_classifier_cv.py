@@ -270,6 +270,7 @@ def test_forgetting_all_rows_of_a_class_leaves_none_of_its_witnesses() -> None:
     assert_same_model(model.reconsider(), IncrementalRidgeClassifierCV().fit(X[~gone], y[~gone]))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**31), st.sets(st.integers(0, 119), min_size=1, max_size=100))
 @settings(max_examples=share_of(30), deadline=None)
 def test_what_is_forgotten_is_no_witness_and_what_is_left_votes(
@@ -336,6 +337,7 @@ def test_what_cannot_be_forgotten_changes_nothing(
     np.testing.assert_allclose(model.decision_function(X), answers, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_merging_is_the_union_for_either_kind() -> None:
     X, y = stream(6, n=400)
     half = slice(0, 200), slice(200, 400)

@@ -839,6 +839,7 @@ def test_a_long_life_of_few_features_stays_exact(place: str) -> None:
     assert_same(there, here.fit(rows, y), rows[:50])
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_two_hundred_classes_arrive_one_by_one(place: str) -> None:
     rows, _ = wide(200, width=6)

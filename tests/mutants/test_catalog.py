@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FEWEST = 60
 
 
+@pytest.mark.slow
 def test_each_applies_and_compiles() -> None:
     for mutant in MUTANTS:
         text = (ROOT / mutant.file).read_text()

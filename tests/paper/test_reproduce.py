@@ -284,6 +284,7 @@ def test_the_same_seed_gives_the_same_bytes_also_after_being_killed(
     assert run_all(study, killed) == expected
 
 
+@pytest.mark.slow
 def test_finished_trials_are_not_run_again_and_half_a_line_is_none(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_modules_that_are_imported_are_noticed(tmp_path: Path) -> None:
     assert "sklearn" in imported_by("from newfound import IncrementalRidgeClassifier", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_recogniser_imports_nothing_slow(photos: Path) -> None:
     script = """
         import copy, pickle

@@ -101,6 +101,7 @@ def test_equal_photos_are_one_photo_also_as_vectors() -> None:
     assert ("Learned 3 " in done.err, "Skipped 1 " in done.err) == (True, True)
 
 
+@pytest.mark.slow
 def test_equal_measurements_stay_several_when_they_are_written_anew() -> None:
     np.savez("v.npz", vectors=np.ones((40, 3)), labels=np.array(["a"] * 40))
     said = newfound("features", "v.npz", "-o", "w.npz").err

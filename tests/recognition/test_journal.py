@@ -316,6 +316,7 @@ def _everything(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
 
 
+@pytest.mark.slow
 def test_only_so_many_vectors_and_thumbnails_are_kept_and_the_model_knows_all(
     tmp_path: Path,
 ) -> None:

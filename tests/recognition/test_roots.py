@@ -65,6 +65,7 @@ def test_a_model_taught_without_roots_is_asked_and_taught_without(
     assert again.identity == EfficientNetLite0(root=False).identity
 
 
+@pytest.mark.slow
 def test_a_new_model_is_taught_roots_and_told_not_to_by_name(photos: Path, tmp_path: Path) -> None:
     for name, options, root in (
         ("new", (), True),
@@ -77,6 +78,7 @@ def test_a_new_model_is_taught_roots_and_told_not_to_by_name(photos: Path, tmp_p
     assert "layout=chw, root=yes)" in shown.out
 
 
+@pytest.mark.slow
 def test_vectors_of_the_other_kind_are_refused_with_what_differs(
     photos: Path, model: Path, tmp_path: Path
 ) -> None:
@@ -96,6 +98,7 @@ def test_vectors_of_the_other_kind_are_refused_with_what_differs(
         new.merge(Recogniser(model))
 
 
+@pytest.mark.slow
 def test_photos_beside_vectors_without_roots_are_taught_without(
     photos: Path, tmp_path: Path
 ) -> None:

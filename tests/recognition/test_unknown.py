@@ -162,6 +162,7 @@ def test_a_recogniser_from_before_there_was_such_a_probability_has_one(
     assert_same(Recogniser(tmp_path / "again").look_at_vectors(X), answers)
 
 
+@pytest.mark.slow
 def test_an_evaluation_counts_what_answers_say() -> None:
     recogniser = taught()
     shown = [*examples(0, 9, "cup"), *examples(1, 9, "mug"), *examples(3, 4, "never taught")]
@@ -209,6 +210,7 @@ def test_unknown_images_are_taken_from_wherever_images_are() -> None:
 VALUES = st.lists(st.integers(0, 6).map(lambda n: n / 6), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(VALUES, VALUES)
 def test_the_auc_is_that_of_scikit_learn_and_the_area_under_the_curve(
     known: list[float], unknown: list[float]

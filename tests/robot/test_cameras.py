@@ -55,6 +55,7 @@ def played_again(server: RtspServer, rounds: int) -> bool:
         return server.changed.wait_for(lambda: server.rounds >= rounds, PATIENCE)
 
 
+@pytest.mark.slow
 def test_who_looks_slowly_gets_the_newest_and_nothing_piles_up(server: RtspServer) -> None:
     with Camera(server.address) as camera:
         frames = camera.frames()

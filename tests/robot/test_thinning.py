@@ -61,6 +61,7 @@ def test_frames_that_show_nothing_are_one() -> None:
     assert taken(0.5 + RNG.normal(0, 0.004, (5, 64))) == [0]
 
 
+@pytest.mark.slow
 def test_what_was_taken_long_ago_is_forgotten_and_memory_is_bounded() -> None:
     vectors = RNG.normal(size=(REMEMBERED + 2, 64))
     thinning = Thinning()

@@ -149,6 +149,7 @@ def test_the_first_lesson_may_be_of_any_length(n: int) -> None:
     assert_same_choice(whole, by_row)
 
 
+@pytest.mark.slow
 def test_votes_under_way_are_not_lost_on_a_long_lesson() -> None:
     """They end in its midst, before the next are called for."""
     X, y = stream(n=700)

@@ -225,6 +225,7 @@ def _not_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RecursiveSolver, "rebuild", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_not_at_once")
 @pytest.mark.parametrize("window", [100, 900])
 def test_a_drift_a_little_too_large_is_mended_while_rows_come_and_go(window: int) -> None:

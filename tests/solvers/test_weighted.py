@@ -41,6 +41,7 @@ def test_after_every_row_the_scores_are_those_of_weighted_ridge(intercept: bool)
         np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_after_every_row_forgotten_too() -> None:
     X, y = uneven(120, width=6)
     model = IncrementalRidgeClassifier(0.3, class_weight="balanced").fit(X, y)

@@ -52,6 +52,7 @@ def test_widened_sums_are_those_of_rows_that_end_in_zeros(
     close(np.tril(found.gram), np.tril(expected.gram))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", KINDS, ids=str)
 def test_a_widened_model_goes_on_as_if_its_rows_had_ended_in_zeros(model: Any) -> None:
     X, y = stream(300, 8)

@@ -1,10 +1,13 @@
 """The inbox over HTTP: what was asked about is listed, named and dismissed."""
 
+import pytest
+
 from tests.studio.conftest import Served
 from tests.studio.pictures import picture
 from tests.studio.questions import ask
 
 
+@pytest.mark.slow
 def test_questions_are_listed_named_dismissed_and_opened_again_by_undo(served: Served) -> None:
     http = served.http
     assert http.get("/api/questions").json() == {"questions": [], "next": None}

@@ -36,6 +36,7 @@ class Gate:
         monkeypatch.setattr(extractor, "one", wait)
 
 
+@pytest.mark.slow
 def test_frames_are_answered_and_lessons_done(served: Served) -> None:
     with served.live() as talk:
         assert talk.next("state")["classes"] == []
@@ -72,6 +73,7 @@ def test_the_state_is_told_to_everybody_after_every_change(served: Served) -> No
         other.next("state", classes=[])
 
 
+@pytest.mark.slow
 def test_the_newest_frame_counts_and_the_others_are_dropped(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +94,7 @@ def test_the_newest_frame_counts_and_the_others_are_dropped(
     assert "newfound_looks_dropped_total 4" in served.http.get("/metrics").text.splitlines()
 
 
+@pytest.mark.slow
 def test_at_most_eight_lessons_wait_and_none_of_them_is_lost(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +136,7 @@ def test_a_hold_of_the_button_does_not_stop_the_answers(
             teacher.next("done", id=f"c{number}")
 
 
+@pytest.mark.slow
 def test_lessons_go_on_when_the_connection_is_gone(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +152,7 @@ def test_lessons_go_on_when_the_connection_is_gone(
             pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("message", "words"),
     [
@@ -238,6 +243,7 @@ def test_a_key_that_was_seen_is_not_taught_again(served: Served) -> None:
     assert served.counts() == {"mug": 1}
 
 
+@pytest.mark.slow
 def test_smoothed_answers_are_of_all_frames_until_something_is_taught(served: Served) -> None:
     for seed in range(3):
         served.teach("mug", seed, 1)

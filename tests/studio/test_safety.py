@@ -60,6 +60,7 @@ def test_without_the_token_nothing_is_told(serve: Serve) -> None:
     assert handshake(served, **BEARER) == 101
 
 
+@pytest.mark.slow
 def test_the_token_is_exchanged_for_a_cookie_that_scripts_do_not_see(serve: Serve) -> None:
     served = serve(token=TOKEN, local=False)
     assert served.post("/api/session", {"token": "wrong"}).status_code == 401

@@ -16,6 +16,7 @@ from newfound.studio.limits import Limits
 from tests.studio.conftest import EXTRACTOR, Serve, Served, png
 
 
+@pytest.mark.slow
 def test_what_is_taught_is_recognised(served: Served) -> None:
     nothing = served.http.post("/api/look", content=png()).json()
     assert (nothing["label"], nothing["known"], nothing["top"]) == (None, False, [])
@@ -32,6 +33,7 @@ def test_what_is_taught_is_recognised(served: Served) -> None:
     assert answer["position"] == done["position"]
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_recogniser(served: Served) -> None:
     for seed in range(3):
         served.teach("mug", seed, 1)
@@ -80,6 +82,7 @@ def test_edits_do_what_they_say_and_undo_takes_them_back(served: Served) -> None
     assert served.counts() == {"mug": 2}
 
 
+@pytest.mark.slow
 def test_a_class_is_joined_with_one_that_is_there(served: Served) -> None:
     served.teach("mug", 0, 1)
     served.teach("cup", 0, 2)
@@ -93,6 +96,7 @@ def test_a_class_is_joined_with_one_that_is_there(served: Served) -> None:
     assert served.post("/api/join", wish).json()["repeated"]
 
 
+@pytest.mark.slow
 def test_lessons_of_one_action_are_undone_as_one(served: Served) -> None:
     served.teach("mug", 9)
     for seed in range(3):
@@ -101,6 +105,7 @@ def test_lessons_of_one_action_are_undone_as_one(served: Served) -> None:
     assert served.counts() == {"mug": 1}
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_for_good_does_not_come_back(served: Served) -> None:
     first = served.teach("mug", 0)["examples"]
     served.teach("mug", 1)
@@ -112,6 +117,7 @@ def test_what_is_forgotten_for_good_does_not_come_back(served: Served) -> None:
     assert served.post("/api/empty-bin").json()["state"]["bin"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "values", "status", "words"),
     [
@@ -260,6 +266,7 @@ def test_only_lessons_that_were_learned_are_counted(served: Served) -> None:
     assert {"newfound_lessons_total 2", "newfound_lesson_seconds_count 2"} <= set(lines)
 
 
+@pytest.mark.slow
 def test_lessons_of_many_at_once_are_all_learned(served: Served) -> None:
     errors: list[Exception] = []
 

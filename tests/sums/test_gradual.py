@@ -65,6 +65,7 @@ def test_what_is_made_and_what_is_missing_are_the_whole_change(dtype: Any, lower
     np.testing.assert_allclose(target, whole, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recent_apart", [True, False])
 def test_a_gram_is_the_same_sum_at_every_moment(recent_apart: bool) -> None:
     rng = np.random.default_rng(1)

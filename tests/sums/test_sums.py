@@ -167,6 +167,7 @@ def test_a_feature_left_at_less_than_nothing_leaves_no_residue() -> None:
     assert all(abs(residue) <= 1e-12 * diagonal for diagonal, residue in left)
 
 
+@pytest.mark.slow
 def test_a_worker_needs_no_scikit_learn() -> None:
     code = (
         "import sys; sys.modules['sklearn'] = None\n"
