@@ -59,14 +59,14 @@ $(VENV)/torch: $(VENV)/test
 	@$(INSTALL) '$(TORCH)' -e '.[$(EXTRAS),torch]'
 	@touch $@
 
-$(VENV)/all: $(VENV)/torch
-	@echo "Adding Playwright and schemathesis to $(VENV): 0.2 GB more."
-	@$(GROUPS) test-all | $(INSTALL) -r /dev/stdin
-	@touch $@
-
 $(VENV)/docs: $(VENV)/torch
 	@echo "Adding Sphinx to $(VENV): 0.2 GB more."
 	@$(GROUPS) docs | $(INSTALL) -r /dev/stdin
+	@touch $@
+
+$(VENV)/all: $(VENV)/docs
+	@echo "Adding Playwright and schemathesis to $(VENV): 0.2 GB more."
+	@$(GROUPS) test-all | $(INSTALL) -r /dev/stdin
 	@touch $@
 
 $(VENV)/lint: $(VENV)/test

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -49,3 +50,12 @@ def array_api() -> Iterator[None]:
         patch.setenv("SCIPY_ARRAY_API", "1")
         with config_context(array_api_dispatch=True):
             yield
+
+
+@pytest.fixture(scope="session")
+def local_cluster() -> Iterator[Any]:
+    """A client of two processes of Dask, which end with the tests."""
+    from newfound.recognition.cluster import connected
+
+    with connected("local") as client:
+        yield client

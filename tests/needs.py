@@ -56,8 +56,13 @@ NEEDS = {
 }
 
 
+def is_here(name: str) -> bool:
+    """Tell whether there is something that tests may need; True: none of them asks for it."""
+    return name not in NEEDS or NEEDS[name].here()
+
+
 def require(*names: str) -> None:
     """Skip the test that asks if one of these is missing."""
     for name in names:
-        if not NEEDS[name].here():
+        if not is_here(name):
             pytest.skip(f"needs {name}: {NEEDS[name].how}")

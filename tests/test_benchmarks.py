@@ -174,6 +174,7 @@ def test_blocks_of_the_distributed_benchmark_have_their_labels() -> None:
     np.testing.assert_array_equal(block(3)[1], labels_of((3,)))
 
 
+@pytest.mark.needs("torch")
 def test_streams_of_the_comparison_hold_what_they_say() -> None:
     from benchmarks import comparison
 
@@ -186,6 +187,7 @@ def test_streams_of_the_comparison_hold_what_they_say() -> None:
         assert not {row.tobytes() for row in stream.X} & {row.tobytes() for row in stream.X_test}
 
 
+@pytest.mark.needs("torch")
 def test_the_gap_to_the_best_is_the_mean_over_streams_and_names_the_worst() -> None:
     from benchmarks.comparison import behind_the_best
 

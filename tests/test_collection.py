@@ -24,7 +24,7 @@ print(int(code), sorted(looked), "benchmarks" in sys.modules)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_collecting_the_tests_loads_no_data_set(tmp_path: Path) -> None:
     for name in ("mnist", "washington-rgbd"):
         (tmp_path / name).mkdir()

@@ -166,6 +166,7 @@ def train_by_hand(rows: Floats, targets: Floats, weights: list[Floats], epochs: 
                 weights[i] -= 0.001 * mean / (np.sqrt(square) + 1e-7)
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.slow
 def test_the_teachable_head_is_two_layers_trained_by_adam(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import teachable
@@ -187,6 +188,7 @@ def test_the_teachable_head_is_two_layers_trained_by_adam(monkeypatch: pytest.Mo
     np.testing.assert_array_equal(answers, scores.argmax(axis=1))
 
 
+@pytest.mark.needs("torch")
 def test_the_teachable_head_holds_back_a_part_of_each_class_and_all_of_a_single_example() -> None:
     from benchmarks.teachable import training_rows
 
@@ -195,6 +197,7 @@ def test_the_teachable_head_holds_back_a_part_of_each_class_and_all_of_a_single_
     assert np.bincount(y[kept], minlength=4).tolist() == [85, 17, 5, 0]
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.slow
 def test_the_teachable_head_is_trained_anew_only_when_there_are_new_examples() -> None:
     from benchmarks.teachable import TeachableHead

@@ -17,6 +17,9 @@ pytestmark = pytest.mark.slow
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]  # type: ignore[union-attr]
 
+# Some take ten seconds and more: of these, `make test` has smaller twins.
+LONG = {"bench", "demo", "reproduce"}
+
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -47,7 +50,13 @@ def printed(text: str) -> list[str]:
     return [line.partition("  #")[0].rstrip() for line in lines if start.match(line)]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(each, marks=[pytest.mark.exhaustive] if each in LONG else [])
+        for each in COMMANDS
+    ],
+)
 def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path) -> None:
     lines = printed(newfound(command, "--help").out)
     assert lines, "a help text begins with examples"

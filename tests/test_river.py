@@ -53,15 +53,12 @@ def every_check(estimator: Any) -> list[Callable[[Any], None]]:
     return [*checks.yield_checks(RiverClassifier(estimator))]
 
 
+@pytest.mark.parametrize("part", first_of(range(4), slow=True))
 @pytest.mark.parametrize(
     "estimator",
-    [
-        IncrementalRidgeClassifier(),
-        pytest.param(IncrementalRidgeClassifierCV(), marks=pytest.mark.slow),
-    ],
+    first_of([IncrementalRidgeClassifier(), IncrementalRidgeClassifierCV()]),
     ids=str,
 )
-@pytest.mark.parametrize("part", first_of(range(4), slow=True))
 def test_river_finds_nothing_wrong(estimator: Any, part: int) -> None:
     for check in every_check(estimator)[part::4]:
         check(RiverClassifier(estimator))

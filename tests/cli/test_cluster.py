@@ -43,10 +43,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with connected("local") as client:
-        yield client.scheduler.address
+@pytest.fixture
+def address(local_cluster: Any) -> str:
+    return str(local_cluster.scheduler.address)
 
 
 @pytest.fixture

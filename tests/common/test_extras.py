@@ -180,7 +180,7 @@ def test_what_cannot_be_without_a_figure_says_which_extra_draws(bare: Bare, worl
     assert done.err.splitlines()[-1] == f"ModuleNotFoundError: {figures}"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_numbers_come_without_a_figure_which_is_said(bare: Bare, tmp_path: Path) -> None:
     ended = bare.commands(
         ("demo", "--trials", "1", "--json"),

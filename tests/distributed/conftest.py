@@ -16,8 +16,8 @@ def _in_turn() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def client() -> Iterator[Any]:
-    """Two workers, which end with the module."""
+    """Two workers, which end with the tests."""
     with workers() as client:
         yield client

@@ -71,6 +71,7 @@ def test_workers_die_and_every_row_is_counted_once(kind: Any, call: str, tmp_pat
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.exhaustive
 def test_a_partition_that_kills_every_worker_fails_the_fit_and_leaves_the_model(
     tmp_path: Path,
 ) -> None:

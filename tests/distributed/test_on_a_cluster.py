@@ -13,6 +13,7 @@ import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
 from newfound.distributed.answers import WARNS, lazily
+from tests.covering import first_of
 from tests.distributed import remote
 from tests.distributed.sameness import assert_same
 
@@ -30,7 +31,7 @@ def _on_the_cluster(client: Any) -> Any:
         yield
 
 
-@pytest.mark.parametrize("model", MODELS, ids=["plain", "balanced", "choosing"])
+@pytest.mark.parametrize("model", first_of(MODELS), ids=["plain", "balanced", "choosing"])
 def test_rows_stay_with_the_workers_and_the_model_is_that_of_one_machine(model: Any) -> None:
     lazy, whole = remote.collections(20, client=os.getpid()), remote.in_memory(20)
     expected = type(model)(**model.get_params()).fit(*whole)
@@ -70,6 +71,7 @@ def sum_of(rows: Any, weights: Any) -> Any:
     return rows @ weights[: rows.shape[1]]
 
 
+@pytest.mark.exhaustive
 def test_large_answers_need_no_worker_that_was_there_when_they_were_asked_for(client: Any) -> None:
     X, _ = remote.in_memory(4)
     with dask.config.set({WARNS: "10MB"}):  # and warnings are errors

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from tests.background import PATIENCE
+from tests.covering import first_of
 from tests.distributed.sameness import assert_identical, assert_same
 from tests.streams import Stream, streams
 
@@ -60,10 +61,8 @@ def blobs(n: int = 400, d: int = 5, seed: int = 0) -> tuple[Any, Any]:
     return rng.normal(size=(n, d)) + 2 * np.eye(4, d)[y], np.array(["cup", "mug", "jug", "pot"])[y]
 
 
-@pytest.mark.parametrize("kind", sorted(MODELS))
-@pytest.mark.parametrize(
-    "scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("scheduler", first_of(["threads", "processes"], slow=True))
+@pytest.mark.parametrize("kind", first_of(sorted(MODELS)))
 def test_every_scheduler_comes_to_the_same_model(kind: str, scheduler: str) -> None:
     X, y = blobs()
     lazy = da.from_array(X, chunks=(37, 3)), da.from_array(y, chunks=50)
@@ -137,7 +136,7 @@ def test_witnesses_of_equal_partitions_are_not_copies_of_each_other() -> None:
     assert len(np.unique(rows, axis=0)) > 8
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_row_is_equally_likely_to_become_a_witness() -> None:
     X, trials, cap = np.arange(24.0)[:, None], 600, 6
     lazy, y = da.from_array(X, chunks=((2, 10, 1, 11), 1)), np.zeros(24, dtype=int)

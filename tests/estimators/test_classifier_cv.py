@@ -92,9 +92,7 @@ def choice_by_refits(
     return best[recoding], recoding
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
-)
+@pytest.mark.parametrize("seed", first_of(range(6)))
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
 def test_the_papers_rule_equals_a_naive_oracle_at_every_step(seed: int, tolerance: float) -> None:
     """All that was ever taught is part of the model, also what votes on it."""
@@ -194,7 +192,7 @@ def test_witnesses_are_copies_of_rows_that_were_learned(parameters: dict[str, An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parameters", VARIANTS, ids=str)
+@pytest.mark.parametrize("parameters", first_of(VARIANTS), ids=str)
 @pytest.mark.usefixtures("keys_by_direction")
 def test_the_scale_of_the_features_does_not_matter(parameters: dict[str, Any]) -> None:
     """Penalties are powers of the root of ten, so by powers of ten it does not matter at all."""

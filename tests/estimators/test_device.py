@@ -489,6 +489,7 @@ def test_rows_may_lie_in_memory_as_they_like() -> None:
     assert_same(model.partial_fit(backwards, Y[::-1]), twin.partial_fit(X[::-1], Y[::-1]), X[::-1])
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("name", ["meta", "nonsense", 3.5])
 def test_a_device_that_keeps_nothing_is_refused(name: Any, tmp_path: Path) -> None:
     model = IncrementalRidgeClassifier().fit(X, Y)

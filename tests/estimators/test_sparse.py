@@ -251,6 +251,7 @@ def test_a_table_of_sparse_columns_is_taken_with_its_names() -> None:
     np.testing.assert_array_equal(model.scores(table), model.scores(table.sparse.to_dense()))
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_on_a_device_takes_them_too(kind: Any) -> None:

@@ -445,7 +445,7 @@ def test_recoding_recovers_the_rebalanced_boundary() -> None:
     assert agrees["rebalanced"]["rebalanced"] > 98
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_figure_one_is_drawn(tmp_path: Path) -> None:
     done = newfound("reproduce", "bayes", "--output", tmp_path, "--json")
     assert done.code == 0

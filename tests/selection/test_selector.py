@@ -349,7 +349,8 @@ def test_many_rows_forgotten_call_for_votes() -> None:
     for row in range(0, 200):
         index, _ = engine.sums.locate(y[row : row + 1])
         engine.forget(X[row : row + 1], index)
-        _ = engine.findings
+        if row % 10 == 9:
+            _ = engine.findings
     latest = selector.work or selector.findings
     assert latest is not None
     assert latest.total < N

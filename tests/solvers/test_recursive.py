@@ -62,7 +62,7 @@ def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     assert both.solver.drift() < 1e-13
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

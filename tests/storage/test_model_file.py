@@ -210,7 +210,7 @@ def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path: Path) -> No
     path = tmp_path / "kitchen.newfound"
     kitchen().save(path)
     context = multiprocessing.get_context("spawn")
-    for trial in range(5):
+    for trial in range(share_of(5)):
         process = context.Process(target=save_for_ever, args=(path,))
         process.start()
         first = path.stat().st_ino

@@ -8,6 +8,7 @@ import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.storage import format as file_format
+from tests.covering import first_of
 from tests.streams import blobs, reloaded, saved
 
 PARAMETERS: list[dict[str, Any]] = [
@@ -20,7 +21,7 @@ PARAMETERS: list[dict[str, Any]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", first_of([np.float64, np.float32]))
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
     parameters: dict[str, Any], dtype: Any

@@ -5,7 +5,9 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("part", ["starts", "network", "memory"])
+@pytest.mark.parametrize(
+    "part", ["starts", "memory", pytest.param("network", marks=pytest.mark.exhaustive)]
+)
 def test_a_small_load_is_borne_without_an_error_or_a_lost_lesson(part: str) -> None:
     from benchmarks.studio import PARTS, QUICK  # here, for collection shall not load it
 
