@@ -38,6 +38,11 @@ THINGS = ("cup", "jug", "mug", "pot")
 
 
 @pytest.fixture
+def client(local_cluster: Any) -> Any:
+    return local_cluster
+
+
+@pytest.fixture
 def photos(tmp_path: Path) -> Path:
     for number, thing in enumerate(THINGS):
         write_pictures(tmp_path / "photos" / thing, number, range(50))
@@ -52,7 +57,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def taught_there(
-    local_cluster: Any, recogniser: Recogniser, *inputs: Any, again: bool = False, label: Any = None
+    client: Any, recogniser: Recogniser, *inputs: Any, again: bool = False, label: Any = None
 ) -> Lesson:
     found, lesson = sources.find(inputs, label), Lesson(recogniser, again)
     steps = sum(1 for _ in course.teach(lesson, found, client))
@@ -87,9 +92,7 @@ def assert_same(one: Recogniser, other: Recogniser) -> None:
 
 
 @pytest.mark.parametrize("lean", [False, True])
-def test_a_cluster_makes_the_model_of_one_machine(
-    photos: Path, local_cluster: Any, lean: bool
-) -> None:
+def test_a_cluster_makes_the_model_of_one_machine(photos: Path, client: Any, lean: bool) -> None:
     there = Recogniser(extractor="pixels:size=8", lean=lean)
     lesson = taught_there(client, there, photos)
     assert lesson.report == (200, 0, [])
@@ -98,7 +101,7 @@ def test_a_cluster_makes_the_model_of_one_machine(
 
 
 def test_while_sums_are_rows_the_file_is_the_same_to_the_last_byte(
-    photos: Path, local_cluster: Any, tmp_path: Path
+    photos: Path, client: Any, tmp_path: Path
 ) -> None:
     there = Recogniser(extractor="pixels:size=12")
     taught_there(client, there, photos)
@@ -108,22 +111,20 @@ def test_while_sums_are_rows_the_file_is_the_same_to_the_last_byte(
 
 
 def test_what_comes_slowly_is_waited_for(
-    photos: Path, local_cluster: Any, monkeypatch: pytest.MonkeyPatch
+    photos: Path, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(course, "LOOK_UP", 1e-4)  # beside which all is slow
     assert taught_there(client, Recogniser(extractor="pixels:size=8"), photos).taught == 200
 
 
-def test_a_recogniser_teaches_on_a_cluster(photos: Path, local_cluster: Any) -> None:
+def test_a_recogniser_teaches_on_a_cluster(photos: Path, client: Any) -> None:
     recogniser = Recogniser(extractor="pixels:size=8")
     report = recogniser.teach(photos, cluster=client.scheduler.address)
     assert (report.taught, report.known) == (200, 0)
     assert recogniser.teach(photos, cluster=client.scheduler.address).known == 200
 
 
-def test_what_cannot_be_read_is_listed_in_order_with_its_reason(
-    photos: Path, local_cluster: Any
-) -> None:
+def test_what_cannot_be_read_is_listed_in_order_with_its_reason(photos: Path, client: Any) -> None:
     (photos / "cup" / "010.png").write_bytes(b"")
     (photos / "mug" / "020.png").write_bytes(b"no image")
     (photos / "pot" / "030.png").unlink()
@@ -139,7 +140,7 @@ def test_what_cannot_be_read_is_listed_in_order_with_its_reason(
     assert sum(there.counts.values()) == 196
 
 
-def test_copies_are_one_image_wherever_they_lie(photos: Path, local_cluster: Any) -> None:
+def test_copies_are_one_image_wherever_they_lie(photos: Path, client: Any) -> None:
     shutil.copy(photos / "cup" / "000.png", photos / "cup" / "001 copy.png")  # in its chunk
     shutil.copy(photos / "cup" / "000.png", photos / "cup" / "049 copy.png")  # in a later group
     shutil.copytree(photos / "jug", photos / "cup" / "jugs")  # under another label: other examples
@@ -153,7 +154,7 @@ def test_copies_are_one_image_wherever_they_lie(photos: Path, local_cluster: Any
     assert_same(there, taught_here(photos))
 
 
-def test_again_teaches_copies_and_what_is_known(photos: Path, local_cluster: Any) -> None:
+def test_again_teaches_copies_and_what_is_known(photos: Path, client: Any) -> None:
     # No more of a class than there are witnesses: of others, equal ones are counted once kept.
     for path in photos.glob("*/0[34]*.png"):
         path.unlink()
@@ -167,7 +168,7 @@ def test_again_teaches_copies_and_what_is_known(photos: Path, local_cluster: Any
 
 
 def test_what_was_taught_before_is_skipped_and_the_rest_is_learned(
-    photos: Path, local_cluster: Any
+    photos: Path, client: Any
 ) -> None:
     there = Recogniser(extractor="pixels:size=8")
     there.teach([photos / "jug"], "jug")
@@ -178,7 +179,7 @@ def test_what_was_taught_before_is_skipped_and_the_rest_is_learned(
     assert taught_there(client, there, photos).report == (0, 200, [])
 
 
-def test_a_lesson_broken_off_between_groups_goes_on(photos: Path, local_cluster: Any) -> None:
+def test_a_lesson_broken_off_between_groups_goes_on(photos: Path, client: Any) -> None:
     for steps in (30, 60, 150):
         there = Recogniser(extractor="pixels:size=8")
         lesson = Lesson(there)
@@ -192,7 +193,7 @@ def test_a_lesson_broken_off_between_groups_goes_on(photos: Path, local_cluster:
 
 @pytest.mark.parametrize("kills", [1, 3])
 def test_workers_that_are_killed_lose_nothing_and_count_nothing_twice(
-    photos: Path, local_cluster: Any, tmp_path: Path, kills: int
+    photos: Path, client: Any, tmp_path: Path, kills: int
 ) -> None:
     for number, thing in enumerate(THINGS):
         write_plain(photos / thing / "025 wait.png", WAIT, number)
@@ -217,7 +218,7 @@ def test_workers_that_are_killed_lose_nothing_and_count_nothing_twice(
 
 
 def test_all_workers_may_be_killed_between_looking_and_adding_up(
-    photos: Path, local_cluster: Any, monkeypatch: pytest.MonkeyPatch
+    photos: Path, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose, killed = course.Course._learn, list[int]()  # noqa: SLF001 - where the moment is
 
@@ -308,7 +309,7 @@ def test_who_dies_for_good_ends_the_lesson_and_what_was_learned_is_kept(
 
 
 def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
-    photos: Path, local_cluster: Any, tmp_path: Path
+    photos: Path, client: Any, tmp_path: Path
 ) -> None:
     write_plain(photos / "mug" / "049 die.png", DIE)
     there = Recogniser(extractor=Watched(tmp_path))
@@ -326,9 +327,7 @@ def test_a_file_that_kills_its_workers_is_named_and_the_rest_is_kept(
     assert_same(there, taught_here(photos))
 
 
-def test_which_worker_was_faster_decides_nothing(
-    photos: Path, local_cluster: Any, tmp_path: Path
-) -> None:
+def test_which_worker_was_faster_decides_nothing(photos: Path, client: Any, tmp_path: Path) -> None:
     client.wait_for_workers(2, timeout=60)
     write_plain(photos / "cup" / "000 wait.png", WAIT)
     files = []
@@ -367,7 +366,7 @@ def test_an_image_that_changed_when_it_is_read_again_is_not_taught(tmp_path: Pat
         chunks.add_up(blank, recipe, [choice], seen)
 
 
-def test_vectors_are_taught_here_and_images_there(photos: Path, local_cluster: Any) -> None:
+def test_vectors_are_taught_here_and_images_there(photos: Path, client: Any) -> None:
     write_rows(photos.parent / "rows.npz", ["cup", "urn", "urn", "cup"], width=64)
     inputs = photos.parent / "rows.npz", photos
     there = Recogniser(extractor="pixels:size=8")
@@ -376,9 +375,7 @@ def test_vectors_are_taught_here_and_images_there(photos: Path, local_cluster: A
     assert_same(there, taught_here(*inputs))
 
 
-def test_labels_of_another_type_are_refused_before_any_work(
-    photos: Path, local_cluster: Any
-) -> None:
+def test_labels_of_another_type_are_refused_before_any_work(photos: Path, client: Any) -> None:
     there = Recogniser(extractor="pixels:size=8")
     there.teach_vectors(np.eye(64)[:2], [1, 2])
     with pytest.raises(InputError, match="labels are numbers, but 'cup'"):
@@ -386,7 +383,7 @@ def test_labels_of_another_type_are_refused_before_any_work(
     assert there.counts == {1: 1, 2: 1}
 
 
-def test_labels_are_matched_by_what_they_are_called(photos: Path, local_cluster: Any) -> None:
+def test_labels_are_matched_by_what_they_are_called(photos: Path, client: Any) -> None:
     there = Recogniser(extractor="pixels:size=8")
     there.teach_vectors(np.eye(64)[:2], [1, 2])
     (photos / "cup").rename(photos / "2")
@@ -395,7 +392,7 @@ def test_labels_are_matched_by_what_they_are_called(photos: Path, local_cluster:
 
 
 def test_a_network_in_a_file_is_sent_along(
-    photos: Path, local_cluster: Any, tmp_path: Path, network: Callable[[Path], None]
+    photos: Path, client: Any, tmp_path: Path, network: Callable[[Path], None]
 ) -> None:
     for path in sorted(photos.glob("*/*.png")):
         with Image.open(path) as image:
@@ -430,7 +427,7 @@ def network() -> Callable[[Path], None]:
     return write
 
 
-def test_images_in_an_archive_at_an_address(photos: Path, local_cluster: Any) -> None:
+def test_images_in_an_archive_at_an_address(photos: Path, client: Any) -> None:
     with zipfile.ZipFile(photos.parent / "photos.zip", "w") as archive:
         for path in sorted(photos.glob("*/*.png")):
             archive.write(path, path.relative_to(photos.parent))
@@ -448,7 +445,7 @@ def test_images_in_an_archive_at_an_address(photos: Path, local_cluster: Any) ->
 
 
 def test_a_worker_without_what_it_needs_is_named(
-    photos: Path, local_cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    photos: Path, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = Recogniser(extractor="pixels:size=8")
     monkeypatch.setattr(course, "Recipe", lambda pickled: chunks.Recipe(pickled, version="0.0.1"))
