@@ -1,5 +1,6 @@
 """Settings for all tests and doctests: tiers, seeds, and what a machine may lack."""
 
+import gc
 import importlib.util
 import os
 import random
@@ -64,6 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if len(chosen) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays until the end: modules, tests, parameters."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
