@@ -295,7 +295,7 @@ def test_what_is_forgotten_is_no_witness_and_what_is_left_votes(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-3, 1.0, 10.0, 1e2, 1e4, 1e6, 1e8])
-@pytest.mark.parametrize("voted", [False, True])
+@pytest.mark.parametrize("voted", first_of([True, False]))
 @pytest.mark.filterwarnings("ignore:what was forgotten was so large")
 def test_a_row_taught_and_forgotten_leaves_no_trace_in_the_choice(size: float, voted: bool) -> None:
     """Of whatever size: penalty and recoding are those of a model that never saw it."""

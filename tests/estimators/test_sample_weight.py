@@ -19,6 +19,7 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, I
 from newfound.common.errors import NotTaughtError
 from newfound.sums.sums import Sums
 from tests import oracles
+from tests.covering import first_of
 from tests.devices import CHOOSING, EVERYWHERE, PLAIN
 from tests.effort import share_of
 
@@ -174,7 +175,7 @@ def test_weights_on_a_device_are_those_of_the_host(
 @pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-@pytest.mark.parametrize("chunks", [7, 60])
+@pytest.mark.parametrize("chunks", first_of([7, 60]))
 def test_weights_of_a_dask_collection_are_those_of_one_machine(
     kind: Any, class_weight: Any, chunks: int
 ) -> None:

@@ -70,7 +70,8 @@ def test_check_estimator_passes_with_nothing_skipped_but_devices_that_are_not_he
     passed = [line.split()[1] for line in lines if line.startswith("passed")]
     # numpy, strict, and torch in float64 and float32
     assert passed.count("check_array_api_input") >= (5 if is_here("torch") else 3)
-    assert {"check_array_api_mixed_inputs", "check_array_api_same_namespace"} <= set(passed)
+    assert "check_array_api_same_namespace" in passed
+    assert "check_array_api_mixed_inputs" in passed or not is_here("torch")
 
 
 class Untagged(IncrementalRidgeClassifier):

@@ -24,7 +24,7 @@ def taught(model: Any, X: Any, stream: bool) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("stream", [False, True], ids=["batch", "stream"])
+@pytest.mark.parametrize("stream", first_of([True, False]))
 def test_features_of_any_size_are_learned(size: float, stream: bool) -> None:
     X = (BASE * size).astype(np.float32)
     penalty = 10 * size**2
