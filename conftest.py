@@ -57,14 +57,16 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not of this tier, but for tests that are named one by one."""
-    if any("::" in argument for argument in config.args):
-        return
+    """Leave out what is not of this tier, unless tests are named one by one; begin with the slow.
+
+    So no worker is left alone with a long test at the end.
+    """
+    marks = {item: {mark.name for mark in item.iter_markers()} for item in items}
     unwanted = LEFT_OUT[config.getoption("--tier")]
-    chosen = [item for item in items if not unwanted & {mark.name for mark in item.iter_markers()}]
-    if len(chosen) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
-        items[:] = chosen
+    if unwanted and not any("::" in argument for argument in config.args):
+        config.hook.pytest_deselected(items=[item for item in items if marks[item] & unwanted])
+        items[:] = [item for item in items if not marks[item] & unwanted]
+    items.sort(key=lambda item: ("exhaustive" not in marks[item], "slow" not in marks[item]))
 
 
 def pytest_collection_finish() -> None:
