@@ -7,12 +7,11 @@ import pytest
 from sklearn.base import clone
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from tests.covering import first_of
 
 RNG = np.random.default_rng(0)
 BASE = RNG.normal(size=(150, 4))
 Y = np.where(BASE[:, 0] + 0.3 * BASE[:, 1] > 0, "a", "b")
-from tests.covering import first_of
-
 SIZES = [1e36, 1e25, 1e22, 1e15, 1.0, 1e-15, 1e-25, 1e-36]
 
 
