@@ -22,7 +22,7 @@ settings.register_profile(
 )
 settings.load_profile("newfound")
 if SEED != "fixed":
-    hypothesis.core.global_force_seed = int(SEED)
+    hypothesis.core.global_force_seed = int(SEED)  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="session", autouse=True)

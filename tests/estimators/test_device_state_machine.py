@@ -59,5 +59,5 @@ for machine in (
 ):
     machine.TestCase.settings = host.BOUNDED
     if issubclass(machine, OnTensors):
-        machine.TestCase.pytestmark = NEEDS["torch"]
+        machine.TestCase.pytestmark = NEEDS["torch"]  # type: ignore[attr-defined]
     globals()[f"Test{machine.__name__}"] = machine.TestCase
