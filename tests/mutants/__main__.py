@@ -56,12 +56,17 @@ class Hunt:
         If any, these alone are run.
     patience : float
         Seconds that a run of tests may take.
+    near : bool, default=False
+        Run those of a mutant's room and of its neighbours alone.
     """
 
     # without: ids of tests that fail on what is not broken.
 
-    def __init__(self, tree: Tree, tier: str, tests: Sequence[str], patience: float) -> None:
+    def __init__(
+        self, tree: Tree, tier: str, tests: Sequence[str], patience: float, near: bool = False
+    ) -> None:
         self.tree, self.tier, self.tests, self.patience = tree, tier, list(tests), patience
+        self.near = near
         self.without: list[str] = []
 
     def find_broken(self) -> float:
@@ -80,7 +85,7 @@ class Hunt:
         if not self.tests:
             near = self.tree.tests_of(mutant.room)
             stages = [("room", near, 0)] if near else []
-            stages.append(("everything", [], JOBS))
+            stages += [] if self.near else [("everything", [], JOBS)]
         start, caught_by, where = time.monotonic(), None, None
         with self.tree.broken_by(mutant):
             for name, paths, jobs in stages:
@@ -110,6 +115,7 @@ def options() -> argparse.Namespace:
     add("--only", nargs="+", choices=names, default=[], metavar="NAME", help="these mutants")
     add("--room", nargs="+", choices=rooms, default=[], metavar="ROOM", help="those of these rooms")
     add("--tests", nargs="+", default=[], metavar="DIR", help="run these tests and no others")
+    add("--near", action="store_true", help="run tests of a mutant's room and neighbours alone")
     add("--suite", type=Path, metavar="DIR", help="take another folder of tests for tests/")
     add("--json", type=Path, metavar="FILE", help="write what became of each to this file")
     add(
@@ -170,7 +176,7 @@ def hunt(given: argparse.Namespace, mutants: Sequence[Mutant], folder: Path) -> 
     missing = [each for each in given.tests if not (tree.root / each.partition("::")[0]).exists()]
     if missing:
         raise CannotRunError(f"there is no {missing[0]} in the tree")
-    found = Hunt(tree, given.tier, given.tests, given.patience)
+    found = Hunt(tree, given.tier, given.tests, given.patience, given.near)
     try:
         if not given.trust:
             seconds = found.find_broken()
