@@ -57,16 +57,20 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not of this tier, unless tests are named one by one; begin with the slow.
+    """Leave out what is not of this tier, unless tests are named one by one, and sort the rest.
 
-    So no worker is left alone with a long test at the end.
+    Among several workers the slow ones come first, so that none is left alone with a long test at
+    the end. A single process begins with the quick ones, which find most of what is wrong.
     """
     marks = {item: {mark.name for mark in item.iter_markers()} for item in items}
     unwanted = LEFT_OUT[config.getoption("--tier")]
     if unwanted and not any("::" in argument for argument in config.args):
         config.hook.pytest_deselected(items=[item for item in items if marks[item] & unwanted])
         items[:] = [item for item in items if not marks[item] & unwanted]
-    items.sort(key=lambda item: ("exhaustive" not in marks[item], "slow" not in marks[item]))
+    items.sort(
+        key=lambda item: ("exhaustive" in marks[item], "slow" in marks[item]),
+        reverse=hasattr(config, "workerinput"),
+    )
 
 
 def pytest_collection_finish() -> None:
