@@ -27,31 +27,33 @@ ENGINE := sums solvers heads selection engine estimators
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
-	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 # Environments. Each stamp says that what it names is in .venv. uv installs it where there is uv.
 EXTRAS := dask,plots,river,robot,studio,video,vision
-INSTALL = $(if $(shell command -v uv),uv pip install --compile-bytecode --python $(BIN)/python, \
+INSTALL = $(if $(shell command -v uv 2>/dev/null),uv pip install --compile-bytecode --python $(BIN)/python, \
 	$(BIN)/python -m pip install --disable-pip-version-check) --quiet
 # Tests start hundreds of interpreters, which would else compile all they import again and again.
 unexport PYTHONDONTWRITEBYTECODE
-# The packages of groups in pyproject.toml, which the pip that comes with Python 3.11 cannot read.
-GROUPS = $(BIN)/python -c 'import sys, tomllib; groups = tomllib.load(open("pyproject.toml", "rb")) \
-	["dependency-groups"]; print(*(each for name in sys.argv[1:] for each in groups[name]), sep="\n")'
+# A group of pyproject.toml as a file, for the pip that comes with Python 3.11 cannot read groups.
+$(VENV)/%.txt: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -c 'import sys, tomllib; groups = tomllib.load(sys.stdin.buffer); \
+		print(*groups["dependency-groups"]["$*"], sep="\n")' < pyproject.toml > $@.part
+	@mv $@.part $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "newfound needs Python 3.11 or later: make PYTHON=python3.11 …" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/demo: pyproject.toml | $(BIN)/python
 	@echo "Installing newfound with numpy, scipy, scikit-learn and matplotlib into $(VENV): 0.4 GB."
 	@$(INSTALL) -e '.[plots]'
 	@touch $@
 
-$(VENV)/test: $(VENV)/demo
+$(VENV)/test: $(VENV)/demo $(VENV)/test.txt
 	@echo "Adding every extra but torch, and what tests need, to $(VENV): 1.1 GB in all."
-	@$(GROUPS) test | $(INSTALL) -e '.[$(EXTRAS)]' -r /dev/stdin
+	@$(INSTALL) -e '.[$(EXTRAS)]' -r $(VENV)/test.txt
 	@touch $@
 
 $(VENV)/torch: $(VENV)/test
@@ -59,19 +61,19 @@ $(VENV)/torch: $(VENV)/test
 	@$(INSTALL) '$(TORCH)' -e '.[$(EXTRAS),torch]'
 	@touch $@
 
-$(VENV)/docs: $(VENV)/torch
+$(VENV)/docs: $(VENV)/torch $(VENV)/docs.txt
 	@echo "Adding Sphinx to $(VENV): 0.2 GB more."
-	@$(GROUPS) docs | $(INSTALL) -r /dev/stdin
+	@$(INSTALL) -r $(VENV)/docs.txt
 	@touch $@
 
-$(VENV)/all: $(VENV)/docs
+$(VENV)/all: $(VENV)/docs $(VENV)/test-all.txt
 	@echo "Adding Playwright and schemathesis to $(VENV): 0.2 GB more."
-	@$(GROUPS) test-all | $(INSTALL) -r /dev/stdin
+	@$(INSTALL) -r $(VENV)/test-all.txt
 	@touch $@
 
-$(VENV)/lint: $(VENV)/test
+$(VENV)/lint: $(VENV)/test $(VENV)/lint.txt
 	@echo "Adding ruff and mypy to $(VENV): 0.1 GB more."
-	@$(GROUPS) lint | $(INSTALL) -r /dev/stdin
+	@$(INSTALL) -r $(VENV)/lint.txt
 	@touch $@
 
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --seed $(SEED)
@@ -103,7 +105,7 @@ node_modules/axe-core/axe.min.js:
 	npm install --prefix . --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $(AXE)
 
 screenshots: $(VENV)/all  ## Take the pictures of docs/studio.md anew; needs chromium
-	rm -rf $(SHOTS)
+	rm -rf "$(SHOTS)"
 	NEWFOUND_DATA= NEWFOUND_SCREENSHOTS=$(SHOTS) $(BIN)/python -m pytest -q tests/studio/test_browser.py
 	cp $(SHOTS)/recognised-light-1280.png docs/studio.png
 	cp $(SHOTS)/unknown-dark-1280.png docs/studio-dark.png

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import chdir
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -27,6 +28,8 @@ LEFT_OUT = {"quick": {"slow", "exhaustive"}, "test": {"exhaustive"}, "all": set[
 # What is expected to be here: a test that is skipped for want of it fails. `all`: no skip at all.
 EXPECTED = set(os.environ.get("NEWFOUND_EXPECT", "").replace(",", " ").split())
 
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take the tier and the seed."""
@@ -35,18 +38,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", default="fixed", help="of what is drawn: fixed, random, or a number")
 
 
+@pytest.hookimpl(tryfirst=True)  # before that of tests/conftest.py, which reads it
 def pytest_configure(config: pytest.Config) -> None:
     """Tell tests, and processes they start, how hard to try and which seed to draw with."""
     if hasattr(config, "workerinput"):  # a worker of xdist: the first process has told already
         return
     seed = config.getoption("--seed")
+    if not (seed in ("fixed", "random") or seed.isdecimal()):
+        raise pytest.UsageError(f"--seed takes fixed, random or a number, not {seed!r}")
     os.environ["NEWFOUND_TIER"] = config.getoption("--tier")
     os.environ["NEWFOUND_SEED"] = str(random.getrandbits(31)) if seed == "random" else seed
 
 
 def pytest_report_header() -> str:
-    """Say how to draw the same once more."""
-    return f"tier: {os.environ['NEWFOUND_TIER']}, seed: {os.environ['NEWFOUND_SEED']}"
+    """Say what is tested, and how to draw the same once more."""
+    found = importlib.util.find_spec("newfound")
+    place = found.origin if found is not None else "not installed"
+    tier, seed = os.environ["NEWFOUND_TIER"], os.environ["NEWFOUND_SEED"]
+    return f"newfound: {place}; tier: {tier}; seed: {seed}"
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -95,11 +104,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let a test fail that was skipped, where what it needs is expected."""
-    report = yield
+    return _expect((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let a file fail that was skipped, likewise."""
+    return _expect((yield))
+
+
+def _expect(report: Report) -> Report:
     if report.skipped and EXPECTED and not hasattr(report, "wasxfail"):
         reason = _reason(report)
-        needed = reason.removeprefix("needs ").partition(":")[0]
-        if "all" in EXPECTED or needed in EXPECTED:
+        needed = set(reason.removeprefix("needs ").partition(":")[0].split(", "))
+        if EXPECTED & {"all", *needed}:
             report.outcome = "failed"
             report.longrepr = f"skipped, though NEWFOUND_EXPECT={' '.join(EXPECTED)}: {reason}"
     return report
@@ -107,13 +125,15 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say in one line what was not run here, and what would let it run."""
+    if os.environ["NEWFOUND_SEED"] != "fixed":
+        terminalreporter.write_line(f"The same once more: --seed {os.environ['NEWFOUND_SEED']}")
     skipped = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
     if skipped:
         told = "; ".join(f"{count} {reason}" for reason, count in skipped.most_common())
         terminalreporter.write_line(f"Not run here: {told}.")
 
 
-def _reason(report: pytest.TestReport) -> str:
+def _reason(report: Report) -> str:
     words = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return words.removeprefix("Skipped: ")
 

@@ -38,7 +38,7 @@ def lowest(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS)
 def everything(session: nox.Session) -> None:
-    """Run all quick tests, doctests and examples, with every extra: gigabytes, where torch is."""
+    """Run all quick tests and doctests, with every extra: gigabytes, where torch is."""
     groups = nox.project.dependency_groups(PROJECT, "test", "test-all")
     session.install(".[all]", *groups)
     test(session)

@@ -8,21 +8,24 @@ import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.effort import SEED, share_of
 
-# No deadline: tests must not depend on how busy the machine is.
-settings.register_profile(
-    "newfound",
-    deadline=None,
-    derandomize=SEED == "fixed",
-    database=None,  # a run depends on its seed alone
-    print_blob=True,
-    max_examples=share_of(100),
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("newfound")
-if SEED != "fixed":
-    hypothesis.core.global_force_seed = int(SEED)  # type: ignore[assignment]
+def pytest_configure() -> None:
+    """Let Hypothesis try as hard as the tier says, with the seed that is asked for."""
+    from tests.effort import SEED, share_of  # which are known now, and were not before
+
+    # No deadline: tests must not depend on how busy the machine is.
+    settings.register_profile(
+        "newfound",
+        deadline=None,
+        derandomize=SEED == "fixed",
+        database=None,  # a run depends on its seed alone
+        print_blob=True,
+        max_examples=share_of(100),
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("newfound")
+    if SEED != "fixed":
+        hypothesis.core.global_force_seed = int(SEED)  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -43,6 +43,7 @@ def first_of(values: Iterable[Any], slow: bool = False) -> list[Any]:
     The others are `slow`; or, where each takes many seconds, `exhaustive`.
     """
     one, *others = values
+    assert not any(hasattr(each, "marks") for each in others), "marks of its own"
     mark = pytest.mark.slow if slow else pytest.mark.exhaustive
     return [
         one,

@@ -1,7 +1,7 @@
 """What tests need that a machine may lack: `@pytest.mark.needs("torch")`.
 
 A test that needs what is not here is skipped, with a reason that says how to get it; all reasons
-are counted in the last line of a run. Under `NEWFOUND_EXPECT=all` it fails instead, under
+are counted in one line at the end of a run. Under `NEWFOUND_EXPECT=all` it fails instead, under
 `NEWFOUND_EXPECT=torch` if torch is what it needs.
 """
 
@@ -63,6 +63,7 @@ def is_here(name: str) -> bool:
 
 def require(*names: str) -> None:
     """Skip the test that asks if one of these is missing."""
-    for name in names:
-        if not is_here(name):
-            pytest.skip(f"needs {name}: {NEEDS[name].how}")
+    missing = [name for name in names if not NEEDS[name].here()]
+    if missing:
+        how = "; ".join(dict.fromkeys(NEEDS[name].how for name in missing))
+        pytest.skip(f"needs {', '.join(missing)}: {how}")

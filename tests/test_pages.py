@@ -3,7 +3,6 @@
 import contextlib
 import doctest
 import hashlib
-import importlib.util
 import os
 import re
 import tomllib
@@ -18,6 +17,7 @@ import pytest
 
 import newfound
 from newfound import load
+from tests.needs import is_here
 from tests.shell import ROOT, SERVES, run, serving, write_belongings
 
 # How code is written in README and docs:
@@ -161,11 +161,11 @@ class Walk:
         return [each for each in (done.out + done.err).splitlines() if each.strip()]
 
     def run_python(self, code: str, names: dict[str, Any], page: str) -> None:
-        """Run a doctest, unless it needs torch and there is none."""
+        """Run a doctest, unless it needs torch and there is none: a test of its own says so."""
         if ">>> " not in code:
             compile(code, page, "exec")
             return
-        if re.search(r"import .*\btorch\b", code) and importlib.util.find_spec("torch") is None:
+        if re.search(r"import .*\btorch\b", code) and not is_here("torch"):
             return
         flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
         runner = doctest.DocTestRunner(optionflags=flags)
@@ -213,6 +213,11 @@ def test_pages_can_be_followed_in_one_folder_and_none_breaks_another(tmp_path: P
     assert {line.split()[1] for line in walk.lines if line.startswith("newfound ")} >= {
         "teach", "predict", "evaluate", "inspect", "forget", "undo", "merge", "studio", "serve",
     }  # fmt: skip
+
+
+@pytest.mark.needs("torch")
+def test_the_page_about_gpus_can_be_followed(tmp_path: Path) -> None:
+    Walk(tmp_path).follow("docs/gpu.md")
 
 
 @pytest.mark.parametrize(
@@ -264,13 +269,14 @@ def test_a_model_of_one_name_is_made_by_one_page() -> None:
     assert {name: pages for name, pages in makers.items() if len(pages) > 1} == {}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_code_of_a_page_can_be_pasted(page: str) -> None:
-    text = (ROOT / page).read_text()
-    assert not re.findall(r"^\s*\$ .*$", text, re.MULTILINE), "prompts"
+def test_code_of_a_page_can_be_pasted() -> None:
     begins = r"(?:newfound [a-z-]+|pip install|python3? |make [a-z]|docker |export )"
-    assert not re.findall(rf"^ {{4,}}{begins}.*$", text, re.MULTILINE), "not in a ```bash block"
-    assert {block.kind for block in blocks(text)} <= {"bash", "text", "python"}
+    for page in PAGES:
+        text = (ROOT / page).read_text()
+        assert not re.findall(r"^\s*\$ .*$", text, re.MULTILINE), f"{page} has prompts"
+        outside = re.findall(rf"^ {{4,}}{begins}.*$", text, re.MULTILINE)
+        assert not outside, f"{page}: not in a ```bash block"
+        assert {block.kind for block in blocks(text)} <= {"bash", "text", "python"}, page
 
 
 def test_extras_and_targets_that_pages_name_are_there() -> None:
@@ -298,13 +304,13 @@ def test_the_script_of_the_worked_example_tells_the_same_story() -> None:
     assert run(f"bash -n {ROOT / 'examples' / 'two_robots.sh'}", ROOT).code == 0
 
 
-@pytest.mark.parametrize("page", MEASURED)
-def test_a_page_with_figures_says_which_version_made_them(page: str) -> None:
-    head = r"on: .*\bnewfound" if page.endswith("RESULTS.md") else r"\*Figures of newfound"
-    found = re.search(rf"{head} (\d+)\.(\d+)\.(\d+)\b", (ROOT / page).read_text())
-    assert found, "no line says it"
+def test_a_page_with_figures_says_which_version_made_them() -> None:
     present = tuple(map(int, newfound.__version__.split(".")[:3]))
-    assert tuple(map(int, found.groups())) <= present, "made by a version to come"
+    for page in MEASURED:
+        head = r"on: .*\bnewfound" if page.endswith("RESULTS.md") else r"\*Figures of newfound"
+        found = re.search(rf"{head} (\d+)\.(\d+)\.(\d+)\b", (ROOT / page).read_text())
+        assert found, f"no line of {page} says it"
+        assert tuple(map(int, found.groups())) <= present, f"{page}: made by a version to come"
 
 
 def test_figures_of_the_readme_stand_on_the_pages_it_names() -> None:

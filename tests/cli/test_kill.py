@@ -13,7 +13,7 @@ from newfound.common.files import digest_of
 from newfound.datasets import folder
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures
-from tests.effort import seed, share_of
+from tests.effort import TIER, seed, share_of
 
 pytestmark = pytest.mark.slow
 
@@ -96,4 +96,5 @@ def test_a_lesson_killed_at_any_moment_is_whole_and_can_be_finished(
             np.testing.assert_array_equal(sums.cross, others.cross)
             np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-13)
         model.unlink()
-    assert partial > kills / 4, "hardly any kill came in the middle of the work"
+    least = kills / 4 if TIER == "all" else 0  # of few, by chance, few
+    assert partial > least, "hardly any kill came in the middle of the work"

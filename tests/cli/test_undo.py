@@ -348,7 +348,7 @@ def assert_refused() -> None:
     before = folder()
     result = newfound("undo", "m")
     assert (result.code, result.out) == (1, "")
-    assert "m.undo does not belong to m, as one of the two was replaced" in result.err
+    assert "m.undo does not belong to m: one of the two was moved or replaced" in result.err
     assert folder() == before
     if Path("m").exists():
         assert "undo" not in done("inspect", "m").out
@@ -387,7 +387,7 @@ def test_a_copy_of_another_model_is_not_undone(model: Path) -> None:
     done("rename", "other", "jug", "vase")
     before = Path("other.undo").read_bytes()
     shutil.copy("m", "other")
-    assert "other.undo does not belong to other, " in newfound("undo", "other").err
+    assert "other.undo does not belong to other: " in newfound("undo", "other").err
     assert Path("other").read_bytes() == model.read_bytes()
     Path("other.undo").rename("renamed")  # as it is told
     assert Path("renamed").read_bytes() == before

@@ -240,6 +240,7 @@ BAD = {
     "half": (rows(), labels_with(np.full(20, 0.5)), ValueError, "partition 1: .*continuous"),
     "another type": (rows(), labels_with(np.arange(20)), ValueError, "partition 1: .*are strings"),
     "few labels": (rows(), labels_with(Y[:19]), ValueError, "partition 1: .*20, 19"),
+    "labels that are gone": (rows(), labels_with(Y[:0]), ValueError, "partition 1: .*20, 0"),
     "fewer labels": (rows(), Y[:59], ValueError, "60 rows, but y has 59 labels"),
     "fewer lazy labels": (rows(), da.from_array(Y[:59]), ValueError, "60 rows, but y has 59"),
     "other cut": (unknown(rows(20)), unknown(da.from_array(Y, chunks=30)), ValueError, "3 parti"),

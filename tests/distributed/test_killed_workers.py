@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,9 @@ def kill_each(folder: Path, victims: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "call"),
-    first_of([(IncrementalRidgeClassifierCV, "partial_fit"), (IncrementalRidgeClassifier, "fit")]),
+    first_of(
+        product((IncrementalRidgeClassifierCV, IncrementalRidgeClassifier), ("partial_fit", "fit"))
+    ),
 )
 def test_workers_die_and_every_row_is_counted_once(kind: Any, call: str, tmp_path: Path) -> None:
     whole = remote.in_memory(PARTITIONS)

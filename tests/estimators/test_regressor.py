@@ -55,6 +55,16 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
     assert len(results) > 45
 
 
+@pytest.mark.parametrize("flat", [True, False])
+def test_answers_keep_the_shape_of_the_targets_that_came_first(flat: bool) -> None:
+    X, Y, _ = data()
+    first, later = (Y[:, 0], Y[:, :1]) if flat else (Y[:, :1], Y[:, 0])
+    model = IncrementalRidge().fit(X, first).partial_fit(X, later)
+    assert model.predict(X).shape == first.shape
+    ridge = Ridge().fit([*X, *X], [*Y[:, 0], *Y[:, 0]])
+    np.testing.assert_allclose(model.predict(X).ravel(), ridge.predict(X), rtol=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("flat", [True, False])
 @pytest.mark.parametrize("intercept", [True, False])

@@ -44,6 +44,14 @@ def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
     assert saved(reloaded(model)) == saved(model)
 
 
+def test_how_much_was_forgotten_since_the_last_votes_is_saved() -> None:
+    X, y = blobs(300)
+    model = IncrementalRidgeClassifierCV(min_class_count=10).fit(X, y)
+    while not model.to_state().kept_by("selection")["forgotten"][0]:  # until a row is no shock
+        model.partial_fit(X, y).forget(X[:1], y[:1])
+    assert saved(reloaded(model)) == saved(model)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_a_model_loaded_in_the_midst_of_votes_goes_on_as_the_other_does(

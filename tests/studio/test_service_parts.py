@@ -1,17 +1,21 @@
 """The parts of the service: lanes take turns, the state is told last, pages are a fixed list."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest import mock
 
 import pytest
 
 from newfound.studio import page_files
 from newfound.studio.background import Board, Keeper
 from newfound.studio.errors import OURS, Refusal, said_of
+from newfound.studio.limits import Limits
+from newfound.studio.live import Live
 from newfound.studio.metrics import Metrics
 from newfound.studio.server import address_of, bind, is_local
 from newfound.studio.workers import Lane, StoppingError, Workers
@@ -237,3 +241,36 @@ def test_addresses_name_the_scheme_the_port_and_the_token() -> None:
         *(True, True),
         *(False, False),
     ]
+
+
+def test_replies_to_who_reads_slowly_come_in_the_order_of_the_questions() -> None:
+    questions = [json.dumps({"type": "teach", "id": str(number)}) for number in range(5)]
+
+    class Slow:
+        """A socket that has all questions at once, and whose replies wait until all are asked."""
+
+        def __init__(self) -> None:
+            self.asked = [{"type": "websocket.receive", "text": text} for text in questions]
+            self.read, self.told = asyncio.Event(), list[str]()
+
+        async def accept(self) -> None:
+            pass
+
+        async def receive(self) -> Any:
+            if self.asked:
+                return self.asked.pop(0)
+            self.read.set()
+            while len(self.told) < len(questions):
+                await asyncio.sleep(0)
+            return {"type": "websocket.disconnect"}
+
+        async def send_text(self, text: str) -> None:
+            await self.read.wait()
+            self.told.append(text)
+
+    async def serve() -> list[str]:
+        socket, service = Slow(), mock.Mock(limits=Limits())
+        await Live(cast(Any, socket), service).run()
+        return [json.loads(text)["id"] for text in socket.told]
+
+    assert asyncio.run(serve()) == ["0", "1", "2", "3", "4"]

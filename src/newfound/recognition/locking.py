@@ -64,9 +64,11 @@ class Change:
 
     def close(self) -> None:
         """Close the journal, if one was opened, and keep the state before all that was saved."""
-        if self._journal is not None:
-            self._journal.close()
-        self.conclude()
+        try:
+            if self._journal is not None:
+                self._journal.close()
+        finally:
+            self.conclude()
 
     def conclude(self) -> None:
         """Keep the state before, if one was put aside, also by a process that was killed."""

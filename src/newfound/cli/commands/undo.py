@@ -86,7 +86,7 @@ def _end(model: Path, console: Console) -> NoReturn:
         why = f"{name} is a link, a folder or the like, and not what newfound keeps"
     elif is_foreign(Path(os.path.realpath(model))):
         why = (
-            f"{name} does not belong to {model}, as one of the two was replaced by something "
+            f"{name} does not belong to {model}: one of the two was moved or replaced by something "
             f"else than a newfound command. Delete {name}"
         )
         why += ", or rename it to open it as a model" * (name.stat().st_size > 0)
