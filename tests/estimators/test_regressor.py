@@ -133,6 +133,30 @@ def test_the_penalty_is_that_of_ridge_cv(seed: int, k: int) -> None:
     assert_same(model, peer)
 
 
+def test_rows_that_weigh_more_count_more_where_a_penalty_is_chosen() -> None:
+    """Half of the rows are noise: whether these weigh little or much decides."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = X @ rng.normal(size=6) + rng.normal(size=80) * np.where(np.arange(80) < 40, 0.01, 10.0)
+    penalties = np.logspace(-4, 4, 30)
+    for weights in (np.repeat([9, 1], 40), np.repeat([1, 9], 40)):
+        losses = [
+            sum(
+                weight * (y[i] - _without(X, y, weights, i, penalty).predict(X[i : i + 1])[0]) ** 2
+                for i, weight in enumerate(weights)
+            )
+            for penalty in penalties
+        ]
+        model = IncrementalRidge(penalties).fit(X, y, weights)
+        assert model.penalty_ == penalties[np.argmin(losses)]
+
+
+def _without(X: Any, y: Any, weights: Any, i: int, penalty: float) -> Any:
+    """Return the ridge regression of all rows but one."""
+    rest = np.arange(len(X)) != i
+    return Ridge(penalty).fit(X[rest], y[rest], weights[rest])
+
+
 def test_a_penalty_chosen_on_a_few_rows_is_nearly_as_good_as_one_chosen_on_all() -> None:
     X, y = load_diabetes(return_X_y=True)
     scores = [

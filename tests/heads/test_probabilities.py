@@ -53,9 +53,14 @@ def test_classes_that_cannot_be_have_no_probability() -> None:
     assert found[1, 1] == 1
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(0.01, 3))
-def test_the_sharpness_is_where_the_posterior_is_largest(seed: int, m: int, noise: float) -> None:
-    """Also where every row is right, or every row is wrong, so that no likelihood would tell."""
+@given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.floats(0.01, 3), st.booleans())
+def test_the_sharpness_is_where_the_posterior_is_largest(
+    seed: int, m: int, noise: float, is_weighted: bool
+) -> None:
+    """Also where every row is right, or every row is wrong, so that no likelihood would tell.
+
+    Rows that stand for more count for more, and together they count for as many as they are.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 4, m)
     scores = 0.3 * np.eye(4)[truth] + noise * rng.normal(size=(m, 4))
@@ -63,9 +68,10 @@ def test_the_sharpness_is_where_the_posterior_is_largest(seed: int, m: int, nois
     def lost(log_sharpness: float) -> float:
         likely = log_softmax(np.exp(log_sharpness) * scores, axis=1)[np.arange(m), truth]
         away = (log_sharpness - np.log(USUAL_SHARPNESS)) / np.log(LIKELY_RATIO)
-        return float(away**2 / 2 - likely.sum())
+        return float(away**2 / 2 - weights @ likely * m / weights.sum())
 
-    found = np.log(sharpness_of(scores, truth))
+    weights = rng.integers(1, 9, m).astype(float) if is_weighted else np.ones(m)
+    found = np.log(sharpness_of(scores, truth, weights if is_weighted else None))
     best = min(
         (minimize_scalar(lost, bounds=(low, low + 2), method="bounded") for low in range(-7, 14)),
         key=lambda result: float(result.fun),

@@ -219,6 +219,28 @@ def test_each_trouble_with_the_camera_has_a_sentence_of_its_own(
     assert len(sentences) == len(REFUSALS)
 
 
+# Hands a store of the page states as a slow network might, and tells what it then shows.
+LATE = """async () => {
+  const { Store } = await import("/static/store.js");
+  const store = new Store();
+  const state = (position, count) => ({ position, classes: [{ label: "mug", count, kept: count }] });
+  store.accept(state(5, 3), true);
+  store.accept(state(4, 2));
+  const late = store.view.classes[0].count;
+  store.accept(state(1, 1), true);
+  return [late, store.view.classes[0].count];
+}"""
+
+
+def test_a_state_that_comes_late_does_not_let_counts_step_back(
+    browser: "Browser", camera: Camera, served: Studio
+) -> None:
+    me = person(browser, camera, served.url)
+    me.page.goto(served.url)
+    assert me.page.evaluate(LATE) == [3, 1]  # but for the first of a new connection
+    me.page.context.close()
+
+
 # Notes for each key and click how many milliseconds later the page first changed.
 REACT = """
 window.reactions = [];
