@@ -223,7 +223,7 @@ def test_each_trouble_with_the_camera_has_a_sentence_of_its_own(
 LATE = """async () => {
   const { Store } = await import("/static/store.js");
   const store = new Store();
-  const state = (position, count) => ({ position, classes: [{ label: "mug", count, kept: count }] });
+  const state = (position, count) => ({ position, classes: [{ label: "mug", count }] });
   store.accept(state(5, 3), true);
   store.accept(state(4, 2));
   const late = store.view.classes[0].count;
