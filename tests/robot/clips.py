@@ -1,5 +1,6 @@
 """Small videos for tests: scenes that move or stand still, in whatever format."""
 
+import struct
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -10,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pictures = Iterable[NDArray[np.uint8]]
-# A matrix of a track that leaves pictures as they are, and one that turns them clockwise by 90°.
-_AS_IT_IS = bytes.fromhex("00010000" + "00" * 12 + "00010000" + "00" * 12 + "40000000")
-_TURNED = bytes.fromhex("00" * 4 + "00010000" + "00" * 4 + "ffff0000" + "00" * 16 + "40000000")
+# Matrices of a track that turn its pictures by so many quarters, clockwise.
+_TURNS = {0: (1, 0, 0, 1), 1: (0, 1, -1, 0), 2: (-1, 0, 0, -1), 3: (0, -1, 1, 0)}
 
 
 def scene(thing: int, size: tuple[int, int] = (64, 48)) -> NDArray[np.uint8]:
@@ -60,8 +60,14 @@ def write_clip(
     return path
 
 
-def turn(path: Path) -> None:
-    """Let an MP4 say that it was taken with the camera on its side."""
-    data = path.read_bytes()
-    track = data.index(_AS_IT_IS, data.index(b"tkhd"))
-    path.write_bytes(data[:track] + _TURNED + data[track + len(_TURNED) :])
+def turn(path: Path, quarters: int) -> None:
+    """Let an MP4 say that it is to be turned by so many quarters, clockwise."""
+    data, before, after = path.read_bytes(), _matrix(0), _matrix(quarters)
+    track = data.index(before, data.index(b"tkhd"))
+    path.write_bytes(data[:track] + after + data[track + len(after) :])
+
+
+def _matrix(quarters: int) -> bytes:
+    """Return a turn as the header of a track has it, in numbers of 32 bits with a fixed point."""
+    a, b, c, d = (0x10000 * each for each in _TURNS[quarters])
+    return struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 0x40000000)

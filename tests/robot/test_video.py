@@ -104,12 +104,13 @@ def test_the_length_is_known_before_the_end(tmp_path: Path) -> None:
             assert video.total == 9
 
 
-def test_a_video_taken_on_its_side_is_upright(tmp_path: Path) -> None:
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_a_video_taken_on_its_side_is_upright(tmp_path: Path, quarters: int) -> None:
     path = write_clip(tmp_path / "phone.mp4", [scene(1)], "libx264", "yuv420p")
     (before, *_), _ = read(path)
-    turn(path)
+    turn(path, quarters)
     (after, *_), _ = read(path)
-    assert np.array_equal(np.asarray(after.image), np.rot90(np.asarray(before.image), -1))
+    assert np.array_equal(np.asarray(after.image), np.rot90(np.asarray(before.image), -quarters))
 
 
 def test_labels_say_what_is_shown_when(tmp_path: Path) -> None:
