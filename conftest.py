@@ -22,6 +22,8 @@ if importlib.util.find_spec("sphinx") is None:
 # threads of BLAS wait for each other far longer than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Children buffer what they print, as they do for users.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # Which markers a tier leaves out.
 LEFT_OUT = {"quick": {"slow", "exhaustive"}, "test": {"exhaustive"}, "all": set[str]()}

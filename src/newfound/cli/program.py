@@ -1,6 +1,7 @@
 """The command line: one command a file. stdout is data, stderr is console."""
 
 import io
+import os
 import sys
 import traceback
 import warnings
@@ -104,7 +105,18 @@ def main() -> None:
             code = FAILED
         except Exception as error:
             code = _tell(error, state.debug)
+    _drop_unwritten()
     sys.exit(code)
+
+
+def _drop_unwritten() -> None:
+    """Drop data that cannot be written: Python would try again at its end, and exit with 120."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _tell(error: Exception, debug: bool) -> int:
