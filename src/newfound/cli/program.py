@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated
 
@@ -115,7 +116,7 @@ def _drop_unwritten() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except (OSError, ValueError):
-        with open(os.devnull, "w") as nowhere:
+        with Path(os.devnull).open("w") as nowhere:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
