@@ -429,6 +429,7 @@ def test_a_call_says_which_image_cannot_be_read() -> None:
         "pixels:size=8,root=yes",
         "pixels:size=4/6,range=-1/1,channels=rgb",
         "efficientnet-lite0:crop=none",
+        "efficientnet-lite0:crop=0.5",
         "efficientnet-lite0:root=no",
         "efficientnet-lite0:output=logits",
         "efficientnet-lite0:output=logits,root=yes",
