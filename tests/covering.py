@@ -4,7 +4,7 @@ Most defects show up with one value of one parameter, or with two values of two:
 pair of values finds these, with far fewer tests than there are combinations.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -23,25 +23,20 @@ def covering(names: str, *choices: Iterable[Any] | Mapping[str, Any]) -> Any:
     *choices : iterables
         The values of each parameter; a mapping gives them by the names that tests are to have.
     """
-    values = [[*_named(each)] for each in choices]
+    values = [_named(each) for each in choices]
     seen: set[tuple[int, int]] = set()
     rows = []
     for row in pairs([len(each) for each in values]):
         chosen = [each[index] for each, index in zip(values, row, strict=True)]
-        marks = [mark for _, _, own in chosen for mark in own]
-        if seen.issuperset(enumerate(row)):
-            marks.append(pytest.mark.slow)
+        marks = [pytest.mark.slow] if seen.issuperset(enumerate(row)) else []
         seen.update(enumerate(row))
-        identity = "-".join(name for name, _, _ in chosen)
-        rows.append(pytest.param(*(value for _, value, _ in chosen), marks=marks, id=identity))
+        identity = "-".join(name for name, _ in chosen)
+        rows.append(pytest.param(*(value for _, value in chosen), marks=marks, id=identity))
     return pytest.mark.parametrize([name.strip() for name in names.split(",")], rows)
 
 
 def first_of(values: Iterable[Any], slow: bool = False) -> list[Any]:
-    """Return values of a parameter of which the first will do while one works.
-
-    The others are `slow`; or, where each takes many seconds, `exhaustive`.
-    """
+    """Return values of a parameter of which all but the first are `exhaustive`, or else `slow`."""
     one, *others = values
     assert not any(hasattr(each, "marks") for each in others), "marks of its own"
     mark = pytest.mark.slow if slow else pytest.mark.exhaustive
@@ -81,16 +76,7 @@ def _known(row: tuple[int, ...], values: set[tuple[int, int]]) -> int:
     return sum(each in values for each in enumerate(row))
 
 
-def _named(choices: Iterable[Any] | Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    items: Iterable[tuple[str | None, Any]] = (
-        choices.items() if isinstance(choices, Mapping) else ((None, each) for each in choices)
-    )
-    for name, value in items:
-        if hasattr(value, "marks"):  # of pytest.param
-            yield value.id or name or _name(value.values[0]), value.values[0], value.marks
-        else:
-            yield name or _name(value), value, ()
-
-
-def _name(value: Callable[..., Any] | object) -> str:
-    return getattr(value, "__name__", None) or str(value)
+def _named(choices: Iterable[Any] | Mapping[str, Any]) -> list[tuple[str, Any]]:
+    if isinstance(choices, Mapping):
+        return [*choices.items()]
+    return [(getattr(each, "__name__", None) or str(each), each) for each in choices]

@@ -83,17 +83,17 @@ def assert_same(there: Any, here: Any, rows: Any, tolerance: float = 1e-10) -> N
 
 # The laws.
 
-LAWFUL: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    (PLAIN, {}),
-    (PLAIN, {"class_weight": "balanced"}),
-    (PLAIN, {"class_weight": {}}),
-    (PLAIN, {"class_weight": {"mug": 2.0}, "recoding": 0.3}),
-    (PLAIN, {"fit_intercept": False, "penalty": 0.1}),
-    (CHOOSING, {}),
-    (CHOOSING, {"rule": "paper", "class_weight": {}}),
-    (CHOOSING, {"class_weight": "balanced"}),
-    (CHOOSING, {"fit_intercept": False, "witnesses": 5}),
-]
+LAWFUL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "plain": (PLAIN, {}),
+    "balanced": (PLAIN, {"class_weight": "balanced"}),
+    "sums per class": (PLAIN, {"class_weight": {}}),
+    "weighted": (PLAIN, {"class_weight": {"mug": 2.0}, "recoding": 0.3}),
+    "through the origin": (PLAIN, {"fit_intercept": False, "penalty": 0.1}),
+    "choosing": (CHOOSING, {}),
+    "choosing as the paper": (CHOOSING, {"rule": "paper", "class_weight": {}}),
+    "choosing, balanced": (CHOOSING, {"class_weight": "balanced"}),
+    "choosing, through the origin": (CHOOSING, {"fit_intercept": False, "witnesses": 5}),
+}
 
 
 @EVERYWHERE
