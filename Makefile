@@ -120,7 +120,7 @@ docs: $(VENV)/docs  ## Build the site into docs/_build/html, run its gallery, ch
 	$(BIN)/python -m website.links $(SITE)
 
 coverage: $(VENV)/all  ## Say which lines of the engine no test runs; at least 95 % of a room are
-	$(BIN)/coverage run -m pytest -q --tier quick $(ENGINE:%=tests/%) tests/storage tests/test_checks.py
+	$(BIN)/coverage run -m pytest -q --tier test $(ENGINE:%=tests/%) tests/storage tests/test_checks.py
 	$(BIN)/coverage report --include='*/newfound/*' --omit='*/cli/*,*/paper/*,*/__main__.py'
 	@for room in $(ENGINE); do \
 		share=$$($(BIN)/coverage report --include="*/newfound/$$room/*" --format=total --fail-under=95); \

@@ -36,7 +36,7 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
     "solvers": ("tests/engine", "tests/estimators"),
     "storage": ("tests/estimators", "tests/test_river.py"),
     "studio": ("tests/cli",),
-    "sums": ("tests/solvers", "tests/estimators"),
+    "sums": ("tests/test_checks.py", "tests/solvers", "tests/estimators"),
 }
 # Those of the mutants themselves see every mutant, and say nothing of it.
 OWN = "tests/mutants"
