@@ -18,7 +18,7 @@ from benchmarks.common import Measurement, show
 from benchmarks.distributed import BLOCK, CLASSES, WIDTH, block
 from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import fan_in, levels
-from newfound.sums.sums import Sums
+from newfound.memory.memory import Memory
 
 TITLE = "Cluster size: a billion rows of 1280 features, replayed with measured costs"
 ROWS = 1_000_000_000
@@ -49,21 +49,24 @@ class Replay:
     tail: float  # seconds after the last partition was added up
 
 
+def memory_of(X: Any, y: Any) -> Memory:
+    """Add up a partition."""
+    memory = Memory.blank(WIDTH)
+    memory.add(memory.batch(X, y))
+    return memory
+
+
 def measured() -> Costs:
     """Measure on this machine, on one core."""
     X, y = block(0)
-    parts = [Part(Sums.of(X, y), None, 0), Part(Sums.of(X[:5000], y[:5000]), None, 1)]
-
-    def add_up() -> None:
-        sums = Sums(WIDTH)
-        sums.add(X, *sums.locate(y))
+    parts = [Part(memory_of(X, y), 0), Part(memory_of(X[:5000], y[:5000]), 1)]
 
     travelling = pickle.dumps(parts[0], protocol=5)
     partition, two, pack = (
         median(cpu_seconds(call) for _ in range(5))
         for call in (
-            add_up,
-            lambda: merged(parts, cap=0),
+            lambda: memory_of(X, y),
+            lambda: merged(parts),
             lambda: pickle.loads(pickle.dumps(parts[0], protocol=5)),
         )
     )

@@ -19,7 +19,8 @@ from newfound.datasets.rgbd import Frames
 from newfound.features.root import take_root
 from newfound.recognition.evidence import HALF_LIFE, SAME_ABOVE, Evidence, unit
 from newfound.recognition.inbox import MOST_FRAMES
-from newfound.recognition.recogniser import Answer, Recogniser
+from newfound.recognition.knowledge import Answer
+from newfound.recognition.recogniser import Recogniser
 from newfound.robot.asking import Asking
 
 TITLE = "Evidence over a track"

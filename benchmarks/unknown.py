@@ -24,7 +24,7 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.common.extras import imported_from
 from newfound.datasets.rgbd import Frames
 from newfound.recognition import evaluation
-from newfound.selection import calibration, findings
+from newfound.selection import calibration, result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -288,7 +288,7 @@ def price(n: int = 8000, d: int = 1280, T: int = 51) -> Iterator[Measurement]:
     models = {each: IncrementalRidgeClassifierCV() for each in asked}
     for start in range(0, n, 100):  # by turns, so that a busy moment hits both
         for each, model in models.items():
-            with patch.object(findings, "calibrate", asked[each]):
+            with patch.object(result, "calibrate", asked[each]):
                 began = perf_counter()
                 for i in range(start, start + 100):
                     model.partial_fit(X[i : i + 1], y[i : i + 1])

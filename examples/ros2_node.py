@@ -17,7 +17,7 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.recognition.locking import locked
 from newfound.robot.answers import results_of
 from newfound.robot.listening import Listener
@@ -42,8 +42,8 @@ class NewfoundNode(Node):
         self.reply, self.question = partial(self.tell, "reply"), partial(self.tell, "question")
         self.held = ExitStack()
         self.held.enter_context(locked(model))  # nobody else may change it meanwhile
-        recogniser = self.held.enter_context(closing(JournalledRecogniser(model)))
-        self.listener = self.held.enter_context(closing(Listener(recogniser, self, source="image")))
+        editor = self.held.enter_context(closing(Editor(model)))
+        self.listener = self.held.enter_context(closing(Listener(editor, self, source="image")))
         self.create_subscription(CompressedImage, "image", self.on_image, qos_profile_sensor_data)
         self.create_subscription(String, "newfound/command", self.on_command, 10)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from newfound.recognition.recogniser import Answer
+from newfound.recognition.knowledge import Answer
 
 
 def assert_same(found: Sequence[Answer], expected: Sequence[Answer]) -> None:

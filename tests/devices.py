@@ -100,14 +100,15 @@ class _There:
     def unknown_proba(self, X: Any) -> Any:
         return self._asked("unknown_proba", X)
 
-    def restore(self, state: Any) -> Any:
-        return super().restore(state).move_to(device(self.place))  # type: ignore[misc]
+    @classmethod
+    def from_state(cls, state: Any) -> Any:
+        return super().from_state(state).move_to(device(cls.place))  # type: ignore[misc]
 
     @property
     def lives_there(self) -> bool:
         """Whether its sums are on the device, as they should be."""
-        engine = self._engine  # type: ignore[attr-defined]
-        return bool(engine.device == device(self.place))
+        engine = self.learner_.engine  # type: ignore[attr-defined]
+        return bool(engine.memory.device == device(self.place))
 
     @property
     def coef_(self) -> Any:

@@ -42,18 +42,25 @@ def ridge(
     return weights, target - mean @ weights
 
 
-def recode(masses: Any, recoding: float) -> NDArray[np.float64]:
+def recode(weight_sums: Any, recoding: float) -> NDArray[np.float64]:
     """Gamma^recoding, written as in the paper but for the common factor 1 / T."""
-    masses = np.asarray(masses, dtype=np.float64)
-    return np.array([(masses.sum() / (len(masses) * mass)) ** recoding for mass in masses])
+    weight_sums = np.asarray(weight_sums, dtype=np.float64)
+    return np.array(
+        [
+            (weight_sums.sum() / (len(weight_sums) * weight_sum)) ** recoding
+            for weight_sum in weight_sums
+        ]
+    )
 
 
-def recode_each(masses: Any, recodings: Any) -> NDArray[np.float64]:
+def recode_each(weight_sums: Any, recodings: Any) -> NDArray[np.float64]:
     """One exponent a class: each is raised beside the largest, the first of these if several."""
-    masses, largest = np.asarray(masses, dtype=np.float64), int(np.argmax(masses))
-    common = recode(masses, recodings[largest])[largest]
-    pairs = zip(masses, recodings, strict=True)
-    return np.array([common * (masses[largest] / mass) ** power for mass, power in pairs])
+    weight_sums, largest = np.asarray(weight_sums, dtype=np.float64), int(np.argmax(weight_sums))
+    common = recode(weight_sums, recodings[largest])[largest]
+    pairs = zip(weight_sums, recodings, strict=True)
+    return np.array(
+        [common * (weight_sums[largest] / weight_sum) ** power for weight_sum, power in pairs]
+    )
 
 
 def cosines(
@@ -120,21 +127,21 @@ def pretended_without(
     penalty: float,
     intercept: bool,
     classes: NDArray[Any],
-    masses: NDArray[Any],
+    weight_sums: NDArray[Any],
     few: dict[int, NDArray[Any]],
     place: int,
 ) -> NDArray[np.float64]:
-    """Scores of a row that was taught by the model pretended without it, from rows to sums.
+    """Scores of a row that was taught by the model simulated without it, from rows to sums.
 
     Labels are whole numbers from 0 on, and classes weigh `weights`. `classes` are looked at, and
-    pretended to have `masses`; those in `few`, by place, have the mean of these rows, others their
-    own without the row.
+    simulated to have `weight_sums`; those in `few`, by place, have the mean of these rows, others
+    their own without the row.
     """
     counts = np.bincount(y)
     x, k = X[place], int(np.flatnonzero(classes == y[place])[0])
     learned, labels = np.delete(X, place, axis=0), np.delete(y, place)
     # Scatter of the classes looked at, each with the weight of its full count; moments of others.
-    shrunk = masses.sum() / (counts * weights)[classes].sum()
+    shrunk = weight_sums.sum() / (counts * weights)[classes].sum()
     gram, first, rest = np.zeros((X.shape[1],) * 2), np.zeros(X.shape[1]), 0.0
     means = np.zeros((len(classes), X.shape[1]))
     for t in range(len(counts)):
@@ -148,15 +155,15 @@ def pretended_without(
             gram += shrunk * weights[t] * rows.T @ rows
             first += shrunk * weights[t] * rows.sum(axis=0)
             rest += shrunk * weights[t] * len(rows)
-    masses = masses.copy()
-    if masses[k] == counts[y[place]] * weights[y[place]]:  # not pretended to be any less
-        masses[k] -= weights[y[place]]
-    gram += (means.T * masses) @ means
-    cross, total = means.T * masses, masses.sum() + rest
+    weight_sums = weight_sums.copy()
+    if weight_sums[k] == counts[y[place]] * weights[y[place]]:  # not pretended to be any less
+        weight_sums[k] -= weights[y[place]]
+    gram += (means.T * weight_sums) @ means
+    cross, total = means.T * weight_sums, weight_sums.sum() + rest
     mean = (cross.sum(axis=1) + first) / total * intercept
     A = gram - total * np.outer(mean, mean) + shrunk * penalty * np.eye(X.shape[1])
-    W = np.linalg.solve(A, cross - np.outer(mean, masses))
-    scores: NDArray[np.float64] = (x - mean) @ W + intercept * masses / total
+    W = np.linalg.solve(A, cross - np.outer(mean, weight_sums))
+    scores: NDArray[np.float64] = (x - mean) @ W + intercept * weight_sums / total
     return scores
 
 

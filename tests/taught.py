@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.device import on_host
-from newfound.solvers.device import DeviceSolver
+from newfound.solvers.base import solver_for
 from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.settings import Settings
 from newfound.sums.sums import Sums
 from tests import oracles
 from tests.devices import device
@@ -64,7 +65,8 @@ class TaughtThere(Taught):
         super().__init__(width, penalty, fit_intercept)
         self.device = device(place)
         self.sums = Sums(width, device=self.device)
-        self.solver = DeviceSolver(self.sums, penalty, fit_intercept)
+        settings = Settings(penalty, 0.0, None, fit_intercept)
+        self.solver = solver_for(self.sums, settings, penalty)
 
     def learn(self, X: NDArray[Any], y: NDArray[Any]) -> None:
         super().learn(self.device.put(X, double=False), y)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from newfound.cli import app
-from newfound.recognition.journal import NewExample
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
+from newfound.recognition.sources import NewExample
 from tests.command_line import newfound
 from tests.shell import run, write_belongings
 
@@ -61,17 +61,17 @@ def test_every_command_in_a_help_text_works_as_printed(command: str, world: Path
     lines = printed(newfound(command, "--help").out)
     assert lines, "a help text begins with examples"
     if command == "redo":  # what was undone, in a journal
-        JournalledRecogniser(world / "kitchen.newfound").journal.close()
+        Editor(world / "kitchen.newfound").journal.close()
         for line in (
             "newfound forget-class kitchen.newfound mug",
             "newfound undo kitchen.newfound",
         ):
             assert run(line, world).code == 0
     if command == "inbox":  # two things that were asked about
-        kitchen = JournalledRecogniser(world / "kitchen.newfound")
+        kitchen = Editor(world / "kitchen.newfound")
         for number in range(2):
-            vector = np.full(kitchen.width or 0, number, dtype=np.float32)
-            kitchen.ask([NewExample(vector, bytes([number] * 16), kitchen.identity)])
+            vector = np.full(kitchen.knowledge.width or 0, number, dtype=np.float32)
+            kitchen.ask([NewExample(vector, bytes([number] * 16), kitchen.knowledge.identity)])
         kitchen.journal.close()
     for line in lines:
         assert (

@@ -173,9 +173,9 @@ def test_frames_with_holes_are_refused() -> None:
 def test_the_estimator_that_is_given_is_not_taught() -> None:
     given = IncrementalRidgeClassifier(penalty=3.0)
     model = taught(given)
-    assert not given.is_taught
+    assert not given.__sklearn_is_fitted__()
     assert model.model.penalty == 3.0
-    assert not model.clone().model.is_taught
+    assert not model.clone().model.__sklearn_is_fitted__()
 
 
 def test_a_pickled_model_goes_on_where_it_was() -> None:

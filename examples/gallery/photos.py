@@ -20,7 +20,7 @@ FILES = {
 
 
 def views(thing, how_many, seed=0):
-    """Return so many views of a thing, as images of 320 x 240."""
+    """Return views of a thing, as images of 320 x 240."""
     whole = Image.open(PHOTOS / FILES[thing]).convert("RGB")
     rng = np.random.default_rng((list(FILES).index(thing), seed))
     return [cut(whole, rng) for _ in range(how_many)]

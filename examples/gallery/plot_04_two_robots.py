@@ -7,6 +7,8 @@ is the model that had seen both. No photo travels. `Recogniser` looks at images 
 Lite0, whose weights are installed with the extra ``vision``.
 """
 
+from collections import Counter
+
 import matplotlib.pyplot as plt
 import numpy as np
 from photos import views
@@ -29,12 +31,11 @@ asked = {thing: views(thing, 6, seed=1) for thing in things}
 
 
 def answers(robot):
-    """Return what a robot says of all views."""
+    """Return the answers of a robot to all views."""
     robot.refresh()
-    said = {thing: robot.look(pictures) for thing, pictures in asked.items()}
     return {
-        thing: [one.label if one.known else "unknown" for one in looked]
-        for thing, looked in said.items()
+        thing: [one.label if one.known else "unknown" for one in robot.look(pictures)]
+        for thing, pictures in asked.items()
     }
 
 
@@ -47,11 +48,9 @@ table = {
 }
 
 fig, axes = plt.subplots(3, 5, figsize=(10, 5.2), constrained_layout=True)
-for (name, said), row in zip(table.items(), axes):
+for (name, labels), row in zip(table.items(), axes):
     for thing, axis in zip(things, row):
-        label, count = max(
-            ((each, said[thing].count(each)) for each in said[thing]), key=lambda p: p[1]
-        )
+        ((label, count),) = Counter(labels[thing]).most_common(1)
         axis.imshow(asked[thing][0])
         axis.set_title(f"{label}  {count}/6", color="tab:green" if label == thing else "tab:red")
         axis.set(xticks=[], yticks=[])
@@ -62,5 +61,5 @@ plt.show()
 # The house knows what both were taught, and how often:
 
 print(house.counts)
-right = np.mean([one == thing for thing, said in table["both"].items() for one in said])
-print(f"{right:.0%} of the views are right")
+right = np.mean([one == thing for thing, labels in table["both"].items() for one in labels])
+print(f"accuracy {right:.0%}")

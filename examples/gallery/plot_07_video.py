@@ -3,7 +3,7 @@ A video, and answers over a track
 =================================
 
 A camera looks at a mug, then at a cat, then at something it was never taught. Each frame has an
-answer of its own; `Evidence` adds them up, so that one blurred frame does not change the answer.
+answer of its own; `Evidence` combines them, so that one blurred frame does not change the answer.
 The video is made here, by PyAV (extra ``video``), from photos that come with scikit-image.
 """
 
@@ -83,6 +83,6 @@ axis.legend(ncols=4, loc="upper center")
 plt.show()
 
 # %%
-# The command line tells it in stretches:
+# The command line prints one answer per segment:
 
 run("newfound predict kitchen.newfound asked.mp4 --smooth", folder)

@@ -3,7 +3,7 @@ A robot's recording
 ===================
 
 A robot drove past three things and recorded its camera: a bag of ROS 2, in MCAP. Somebody wrote
-down when it saw what. The first half teaches, the second half is asked. No ROS is needed; rosbags
+down when it saw what. The morning is taught, the evening is evaluated. No ROS is needed; rosbags
 (extra ``robot``) reads the bag, and writes it here.
 """
 
@@ -50,7 +50,7 @@ for name, seed in (("morning", 3), ("evening", 4)):
 run("newfound teach robot.newfound morning.mcap --labels labels.csv", folder)
 
 # %%
-# The evening is asked, and compared with what somebody wrote down:
+# The evening is evaluated, with the labels that somebody wrote down:
 
 run(
     "newfound evaluate robot.newfound evening.mcap --labels labels.csv --timeline timeline.png",

@@ -43,7 +43,7 @@ print(f"{model.score(X, y):.1%} right")
 # %%
 # It is the model of one machine, to rounding, however rows are cut:
 
-here = IncrementalRidgeClassifier().fit(*(each.compute() for each in (X, y)))
+here = IncrementalRidgeClassifier().fit(X.compute(), y.compute())
 print("largest difference of the weights:", f"{np.abs(model.coef_ - here.coef_).max():.0e}")
 
 # %%

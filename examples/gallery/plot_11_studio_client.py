@@ -43,8 +43,8 @@ def post(path, picture):
 
 for thing in ("mug", "cat", "coins"):
     for picture in views(thing, 6):
-        said = post(f"lessons?label={thing}", picture)
-    print(said["what"])
+        done = post(f"lessons?label={thing}", picture)
+    print(done["what"])
 
 # %%
 # So is a question. The last thing was never taught.

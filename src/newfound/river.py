@@ -10,6 +10,7 @@ from sklearn.base import clone
 from newfound.common.arrays import Rows
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
+from newfound.estimators.classification import BaseIncrementalClassifier
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
 from newfound.storage.widening import widened
@@ -59,11 +60,11 @@ class RiverClassifier(MiniBatchClassifier):
     {'cup': 0.98, 'mug': 0.02}
     """
 
-    def __init__(self, estimator: IncrementalRidgeClassifier | None = None) -> None:
-        if estimator is not None and not isinstance(estimator, IncrementalRidgeClassifier):
+    def __init__(self, estimator: BaseIncrementalClassifier | None = None) -> None:
+        if estimator is not None and not isinstance(estimator, BaseIncrementalClassifier):
             raise TypeError(f"estimator must be a classifier of newfound's, got {estimator!r}")
         self.estimator = estimator
-        self.model: IncrementalRidgeClassifier = (
+        self.model: BaseIncrementalClassifier = (
             IncrementalRidgeClassifier() if estimator is None else clone(estimator)
         )
         self.columns: dict[Hashable, int] = {}
@@ -148,7 +149,7 @@ class RiverClassifier(MiniBatchClassifier):
         >>> print(RiverClassifier().predict_one({"height": 0.1}))
         None
         """
-        if not self.model.is_taught:
+        if not self.model.learner_.is_fitted:
             return None
         return self.model.predict(self._row(x)).tolist()[0]
 
@@ -179,7 +180,7 @@ class RiverClassifier(MiniBatchClassifier):
         >>> model.predict_proba_one({"height": 0.5})
         {'cup': 1.0}
         """
-        if not self.model.is_taught:
+        if not self.model.learner_.is_fitted:
             return {}
         shares = self.model.predict_proba(self._row(x)).tolist()[0]
         return dict(zip(self.model.classes_.tolist(), shares, strict=True))
@@ -210,7 +211,7 @@ class RiverClassifier(MiniBatchClassifier):
         ['cup', 'cup']
         """
         frame = dataframe.into_frame(X)
-        taught = self.model.is_taught
+        taught = self.model.learner_.is_fitted
         labels = self.model.predict(self._table(frame)).tolist() if taught else [None] * len(frame)
         return dataframe.to_native_series(labels, name=None, like=frame)
 
@@ -240,7 +241,7 @@ class RiverClassifier(MiniBatchClassifier):
         ['cup']
         """
         frame = dataframe.into_frame(X)
-        if not self.model.is_taught:
+        if not self.model.learner_.is_fitted:
             return frame.select([]).to_native()
         shares = self.model.predict_proba(self._table(frame)).T
         by_label = dict(zip(self.model.classes_.tolist(), shares, strict=True))
@@ -260,10 +261,10 @@ class RiverClassifier(MiniBatchClassifier):
     def _learn(self, names: Iterable[Hashable], values: ArrayLike, y: ArrayLike, w: Any) -> None:
         """Learn rows (m, k) of these k features. All that can fail is done on the side."""
         columns, model = self._with_columns(names), self.model
-        if model.is_taught and len(columns) > model.n_features_in_:
+        if model.learner_.is_fitted and len(columns) > model.n_features_in_:
             width = max(len(columns), 2 * model.n_features_in_)
-            model = type(model).from_state(widened(model.to_state(), width))
-        width = model.n_features_in_ if model.is_taught else max(1, len(columns))
+            model = type(model).from_state(widened(model.learner_.to_state(), width))
+        width = model.n_features_in_ if model.learner_.is_fitted else max(1, len(columns))
         rows = _placed(values, [columns[name] for name in names], width)
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(rows))
         model.partial_fit(rows, y, sample_weight=weights)

@@ -15,6 +15,7 @@ from PIL import Image
 
 from newfound import IncrementalRidgeClassifier
 from newfound.cli.console import printable
+from newfound.recognition import reading
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
 
@@ -40,14 +41,14 @@ def test_in_a_pipe_an_answer_comes_before_the_next_image_is_looked_at(
         def flush(self) -> None:
             flushed.append(self.getvalue())
 
-    original = Recogniser.examples
+    original = reading.examples
 
     def one_by_one(*given: Any) -> Iterator[Any]:
         for came, row in enumerate(original(*given)):
             assert (flushed[-1] if flushed else "").count("\n") == came
             yield row
 
-    monkeypatch.setattr(Recogniser, "examples", one_by_one)
+    monkeypatch.setattr(reading, "examples", one_by_one)
     monkeypatch.setattr("tests.command_line.io.StringIO", Pipe)
     files = sorted(Path("photos/cup").iterdir())
     done = newfound("predict", "m", *files, *options)

@@ -16,28 +16,28 @@ import pytest
 
 from newfound import Recogniser
 from newfound.features import catalog
-from newfound.recognition import course
+from newfound.recognition import remote
 from newfound.recognition.cluster import connected
 from tests.command_line import newfound, on_terminal, write_pictures
 from tests.covering import first_of
 from tests.recognition.watched import DIE, WAIT, Watched, write_plain
+from tests.tree import PYTHONPATH
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent.parent
 PIXELS = ("--extractor", "pixels:size=8")
-# The command line, with few images a group and an extractor whose workers wait over some pictures.
+# The command line, with few images a chunk and an extractor whose workers wait over some pictures.
 PROGRAM = """
 import sys
 from functools import partial
 from pathlib import Path
 from newfound.cli import main
 from newfound.features import catalog
-from newfound.recognition import course
+from newfound.recognition import remote
 from tests.recognition.watched import Watched
 
 if __name__ == "__main__":
-    course.CHUNK, course.GROUP = 4, 2
+    remote.CHUNK = 4
     catalog.Pixels = partial(Watched, Path(sys.argv.pop(1)))
     main()
 """
@@ -111,7 +111,7 @@ def test_a_lesson_that_is_broken_off_goes_on_where_it_was(world: Path, how: sign
         [sys.executable, "program.py", world, *words],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         start_new_session=True,
     )
     while not (Path("m").exists() and list(world.glob("*.waits"))):
@@ -138,7 +138,7 @@ def test_a_lesson_that_is_broken_off_goes_on_where_it_was(world: Path, how: sign
     one, other = Recogniser("m"), Recogniser("whole")
     assert one.counts == other.counts == {"cup": 40, "jug": 40, "mug": 41}
     assert one.taught.digests == other.taught.digests
-    sums, others = one.model.to_state().sums, other.model.to_state().sums
+    sums, others = one.model.learner_.to_state().sums, other.model.learner_.to_state().sums
     np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-12)
     np.testing.assert_allclose(sums.cross, others.cross, rtol=1e-12)
 
@@ -151,7 +151,7 @@ def test_ctrl_c_while_a_cluster_starts_is_one_sentence(world: Path) -> None:
         [sys.executable, "program.py", world, *words],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         start_new_session=True,
     )
     children = Path(f"/proc/{process.pid}/task")
@@ -192,8 +192,7 @@ def test_processes_of_a_local_cluster_end_with_it(world: Path) -> None:
 def test_a_file_that_kills_its_workers_is_named_and_what_comes_before_is_saved(
     world: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(course, "CHUNK", 4)
-    monkeypatch.setattr(course, "GROUP", 2)
+    monkeypatch.setattr(remote, "CHUNK", 4)
     monkeypatch.setattr(catalog, "Pixels", lambda size: Watched(world, size))
     write_plain(world / "photos" / "mug" / "999.png", DIE)
     done = newfound("teach", "m", "photos", *PIXELS, "--cluster", address)

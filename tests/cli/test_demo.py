@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from newfound import __version__
 from newfound.cli import app
 from newfound.datasets import digits
-from newfound.paper.protocol import Sizes, Snapshot, draw
+from newfound.paper.protocol import Measurement, TrialSizes, draw
 from newfound.paper.report import summarise
 from newfound.paper.run import Arrival, arrivals
 from tests import clock as clocks
@@ -62,7 +62,7 @@ def test_the_table_shows_the_numbers(tmp_path: Path, result: dict[str, Any]) -> 
 
 @pytest.mark.slow
 def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Path) -> None:
-    (tmp_path / "demo.png").mkdir()
+    (tmp_path / "demo.png").symlink_to(tmp_path / "gone" / "demo.png")
     done = RUN.invoke(app, ["demo", "--trials", "1", "--output", str(tmp_path / "demo.png")])
     assert done.exit_code == 1
     assert "could not be saved" in done.stderr
@@ -77,9 +77,14 @@ def test_a_figure_that_cannot_be_saved_is_a_failure_after_the_table(tmp_path: Pa
         ["--output", "demo.xyz"],
         ["--output", "demo"],
         ["--output", "no/such/folder/demo.png"],
+        ["--output", "folder.png"],
     ],
 )
-def test_wrong_usage_is_said_at_once(arguments: list[str]) -> None:
+def test_wrong_usage_is_said_at_once(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.png").mkdir()
     done = RUN.invoke(app, ["demo", *arguments])
     assert done.exit_code == 2
     assert arguments[0] in done.stderr
@@ -98,13 +103,13 @@ def test_numbers_stay_whole_on_a_narrow_terminal(
 
 def test_arrivals_measure_what_ridge_would() -> None:
     X, y = digits()
-    sizes = Sizes(n_bal=30, n_test=20, n_imb=5, validation_share=0.0)
+    sizes = TrialSizes(n_bal=30, n_test=20, n_imb=5, validation_share=0.0)
     trial = draw(X, y, None, 8, sizes, seed=[0, 0, 8])
     taught, labels = (np.concatenate(parts) for parts in zip(trial.known, trial.rare, strict=True))
     assert np.bincount(labels).tolist() == [30] * 8 + [5, 30]
     assert np.bincount(trial.test.y).tolist() == [20] * 10
     runs = arrivals(X, y, [5], trials=1, sizes=sizes)
-    last = {run.method: run.snapshots[-1] for run in islice(runs, 8 * 3, 9 * 3)}
+    last = {run.method: run.measurements[-1] for run in islice(runs, 8 * 3, 9 * 3)}
     targets = oracles.one_hot(labels, range(10))
     for method, weight in (("naive", None), ("rebalanced", oracles.balanced_weights(labels))):
         ridge = Ridge(alpha=1.0).fit(taught, targets, sample_weight=weight)
@@ -120,7 +125,7 @@ def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
     clock = clocks.Clock()
     monkeypatch.setattr("newfound.paper.timing.perf_counter", clock)
     monkeypatch.setattr("newfound.paper.methods.IncrementalRidgeClassifier", clock.timed())
-    run = next(arrivals(*digits(), [5], trials=1, sizes=Sizes(20, 5, 5)))
+    run = next(arrivals(*digits(), [5], trials=1, sizes=TrialSizes(20, 5, 5)))
     step = (clocks.LEARN + clocks.PREDICT + clocks.LOOK) / 1000
     assert run.step_seconds == pytest.approx([step] * 5)
 
@@ -128,7 +133,7 @@ def test_a_step_of_the_demo_is_to_learn_one_and_to_predict_one(
 def test_summaries_are_means_and_deviations() -> None:
     seconds = [0.001 * (k + 1) for k in range(30)]
     runs = [
-        Arrival("naive", [Snapshot("naive", 30, total, rare, balanced=1.0)], seconds)
+        Arrival("naive", [Measurement("naive", 30, total, rare, balanced=1.0)], seconds)
         for total, rare in ((0.5, 0.2), (0.7, 0.4))
     ]
     summary = summarise(runs)

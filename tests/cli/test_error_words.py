@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound.recognition.recogniser import Recogniser
+from newfound.recognition.knowledge import Knowledge
 from tests.command_line import newfound, write_rows
 
 
@@ -146,11 +146,11 @@ def test_want_of_memory_gets_advice_about_what_was_done(monkeypatch: pytest.Monk
     def too_much(*_: Any, **__: Any) -> None:
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(Recogniser, "teach_vectors", too_much)
+    monkeypatch.setattr(Knowledge, "teach", too_much)
     done = newfound("teach", "m", "v.npz", "--again")
     assert done.code == 1
     assert "not enough memory: Unable to allocate 9 TiB; fewer features" in done.err
-    assert "--lean" in done.err
+    assert "--no-class-sums" in done.err
     monkeypatch.setattr("newfound.cli.confusion_plot.draw", too_much)
     done = newfound("evaluate", "m", "v.npz", "--output", "p.png")
     assert done.code == 1

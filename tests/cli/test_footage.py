@@ -13,8 +13,8 @@ import pytest
 
 from newfound import Recogniser
 from newfound.features import Pixels
+from newfound.recognition.editor import Editor
 from newfound.recognition.evidence import Evidence, stretches
-from newfound.recognition.journalled import JournalledRecogniser
 from newfound.robot.frames import Frame
 from newfound.robot.looking import look
 from newfound.robot.video import Video
@@ -128,21 +128,22 @@ def test_a_lesson_broken_off_and_run_again_learns_what_one_does_that_was_not(
 
 
 def test_with_a_journal_every_frame_has_its_picture_and_time() -> None:
-    JournalledRecogniser("m", "pixels:size=8").close()
+    Editor("m", "pixels:size=8").close()
     assert newfound("teach", "m", "mug.avi", "--as", "mug").code == 0
-    with_journal = JournalledRecogniser("m", read_only=True)
-    assert with_journal.counts == {"mug": 8}
-    first, last = with_journal.thumbnail(1), with_journal.thumbnail(8)
+    with_journal = Editor("m", read_only=True)
+    assert with_journal.recogniser.counts == {"mug": 8}
+    kept = with_journal.journal.examples
+    first, last = kept.thumbnail(1), kept.thumbnail(8)
     assert first
     assert last
     assert first != last
     assert first.startswith(b"\xff\xd8")
-    sources = {with_journal.example(number).source for number in range(1, 9)}
+    sources = {kept.example(number).source for number in range(1, 9)}
     assert "mug.avi at 0:00.70" in sources
     assert len(sources) == 8
     with_journal.close()
     assert newfound("undo", "m").code == 0
-    assert not JournalledRecogniser("m", read_only=True).counts
+    assert not Editor("m", read_only=True).recogniser.counts
 
 
 def test_what_cannot_be_read_is_listed_and_the_rest_is_learned() -> None:
@@ -196,6 +197,7 @@ def test_what_makes_no_sense_is_wrong_usage_and_changes_nothing(
 
 def test_who_lacks_the_extra_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
+    monkeypatch.delitem(sys.modules, "newfound.robot.video", raising=False)
     done = newfound("teach", "m", "mug.avi", "--as", "mug")
     assert done.code == 1
     assert "pip install 'newfound[video]'" in done.err

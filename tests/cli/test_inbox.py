@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from newfound.recognition.journal import NewExample
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.recognition.locking import locked
 from newfound.recognition.opening import open_to_look
+from newfound.recognition.sources import NewExample
 from newfound.recognition.thumbnails import thumbnail_of
 from tests.command_line import newfound, write_rows
 from tests.recognition.edits import digest, row
@@ -20,8 +20,8 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model that was asked about two things: one with two frames, a guess and pictures."""
     monkeypatch.chdir(tmp_path)
     write_rows(Path("first.npz"), ["cup", "pot"] * 5)
-    kitchen = JournalledRecogniser("m", None)
-    kitchen.teach("first.npz")
+    kitchen = Editor("m", None)
+    kitchen.recogniser.teach("first.npz")
     picture = thumbnail_of(Image.new("RGB", (640, 480), "teal"))
     new = [NewExample(row(n, "mug"), digest(n), None, "", picture) for n in (100, 101, 102)]
     kitchen.ask(new[:2], "/camera\x1b[2J", "cup")
@@ -31,8 +31,8 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def questions() -> list[int]:
-    kitchen = JournalledRecogniser("m", None, read_only=True)
-    found = [each.id for each in kitchen.questions()]
+    kitchen = Editor("m", None, read_only=True)
+    found = [each.id for each in kitchen.journal.inbox.open()]
     kitchen.journal.close()
     return found
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from newfound.recognition.beside import journal_file
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.recognition.opening import open_to_look
 from tests.cli.test_undo import CHANGES, done
 from tests.command_line import newfound, write_pictures, write_rows
@@ -18,7 +17,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_rows(Path("first.npz"), ["cup", "mug", "pot"] * 10)
     write_rows(Path("more.npz"), ["cup", "jug"] * 5, seed=1)
-    JournalledRecogniser("m").journal.close()
+    Editor("m").journal.close()
     done("teach", "m", "first.npz")
     return Path("m")
 
@@ -36,9 +35,9 @@ def test_every_change_is_taken_back_and_made_again(model: Path, change: tuple[st
     assert newfound(*change).code in (0, 3)
     after = counts()
     assert after != before
-    recogniser = JournalledRecogniser("m")
-    assert_replays(recogniser)
-    recogniser.journal.close()
+    editor = Editor("m")
+    assert_replays(editor)
+    editor.journal.close()
     assert "Undid: " in done("undo", "m").err
     assert counts() == before
     assert "Did again: " in done("redo", "m").err
@@ -71,26 +70,26 @@ def test_photos_taught_from_files_have_thumbnails_and_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    JournalledRecogniser("m").journal.close()
+    Editor("m").journal.close()
     write_pictures(Path("photos/cup"), 1, range(3))
     write_pictures(Path("photos/mug"), 2, range(3))
     done("teach", "m", "photos", "--extractor", "pixels:size=4")
-    recogniser = JournalledRecogniser("m")
-    kept = recogniser.kept("mug")
+    editor = Editor("m")
+    kept = editor.journal.examples.kept("mug")
     assert [Path(each.source).name for each in kept] == ["002.png", "001.png", "000.png"]
-    picture = recogniser.thumbnail(kept[0].id)
+    picture = editor.journal.examples.thumbnail(kept[0].id)
     assert picture is not None
     assert picture.startswith(b"\xff\xd8\xff")
-    recogniser.journal.close()
+    editor.journal.close()
     assert "Skipped 6" in done("teach", "m", "photos").err
 
 
 def test_what_others_read_is_up_to_date_before_any_snapshot(model: Path) -> None:
-    recogniser = JournalledRecogniser("m")
-    recogniser.delete_class("pot")
+    editor = Editor("m")
+    editor.forget_class("pot")
     assert done("inspect", "m").out.count("pot") == 0
     assert "journal" in done("inspect", "m").out
-    recogniser.journal.close()
+    editor.journal.close()
 
 
 @pytest.mark.slow
@@ -104,24 +103,12 @@ def test_what_is_forgotten_for_good_cannot_be_undone(
     monkeypatch.chdir(tmp_path)
     write_rows(Path("first.npz"), ["cup", "mug", "pot"] * 10)
     if has_journal:
-        JournalledRecogniser("m").journal.close()
+        Editor("m").journal.close()
     done("teach", "m", "first.npz")
     done("rename", "m", "pot", "pan")
     assert newfound(*words, "--for-good").code in (0, 3)
     assert newfound("undo", "m").code == 1
     assert sum(counts().values()) == 20
-
-
-def test_redo_without_a_journal_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_rows(Path("first.npz"), ["cup", "mug"] * 5)
-    done("teach", "m", "first.npz")
-    said = newfound("redo", "m")
-    assert said.code == 1
-    assert "m has no journal: newfound undo m takes back the last undo." in said.err
-    assert not journal_file("m").exists()
 
 
 def test_a_journal_that_is_none_is_named_in_a_line(model: Path) -> None:

@@ -92,7 +92,10 @@ def test_a_lesson_killed_at_any_moment_is_whole_and_can_be_finished(
             # At most d / 2 examples of a class: all sums are still rows, and nothing is rounded.
             assert model.read_bytes() == whole.read_bytes()
         else:
-            sums, others = finished.model.to_state().sums, expected.model.to_state().sums
+            sums, others = (
+                finished.model.learner_.to_state().sums,
+                expected.model.learner_.to_state().sums,
+            )
             np.testing.assert_array_equal(sums.cross, others.cross)
             np.testing.assert_allclose(sums.gram, others.gram, rtol=1e-13)
         model.unlink()

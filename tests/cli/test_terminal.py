@@ -64,7 +64,7 @@ def hostile() -> None:
         ("teach", f"{EVIL}.nf", "plain.npz"),
         ("teach", "stranger.nf", "plain.npz"),
         ("teach", "stranger.nf", f"{EVIL}.npz"),
-        ("teach", "new.nf", f"{EVIL}.npz", "--lean"),
+        ("teach", "new.nf", f"{EVIL}.npz", "--no-class-sums"),
         ("teach", "stranger.nf", EVIL, "--as", EVIL),
         ("teach", "new.nf", EVIL, "--extractor", EVIL),
         ("teach", f"no {EVIL}/m", EVIL),

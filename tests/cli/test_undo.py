@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ import pytest
 from newfound import IncrementalRidgeClassifier
 from newfound.cli.console import size
 from newfound.recognition import locking, undo
+from newfound.recognition.beside import journal_file
+from newfound.recognition.editor import Editor
+from newfound.recognition.history import Edit, History, NothingToUndoError
+from newfound.recognition.journal_history import JournalHistory
+from newfound.recognition.opening import open_to_look
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, write_rows
 
@@ -56,20 +62,98 @@ def test_every_change_is_taken_back_and_made_again(model: Path, change: tuple[st
     assert after != before
     said = done("undo", "m").err
     room = f" ({size(len(after))} kept)" if after else ""
-    assert f"m knows 3 classes from 30 images again; undo again to redo{room}." in said
+    state = "m knows 3 classes from 30 images"
+    assert said == f"Undid the last command. {state}; newfound redo m takes this back{room}.\n"
     assert model.read_bytes() == before
-    done("undo", "m")
-    assert (model.read_bytes() if model.exists() else None) == after
-    done("undo", "m")
-    assert model.read_bytes() == before
+    for again in ("redo", "undo"):  # a second undo takes back the first
+        said = done(again, "m").err
+        assert said.startswith("Did the last command again. m ")
+        assert f"; newfound undo m takes this back ({size(len(before))} kept)." in said
+        assert (model.read_bytes() if model.exists() else None) == after
+        done("undo", "m")
+        assert model.read_bytes() == before
 
 
 def test_the_first_lesson_is_taken_back_too(model: Path) -> None:
     before = model.read_bytes()
-    assert "m is gone again, as before it was taught; undo again to redo" in done("undo", "m").err
-    assert not model.exists()
+    gone = "m is gone, as before it was taught; newfound redo m takes this back"
+    for again in ("redo", "undo"):
+        assert gone in done("undo", "m").err
+        assert not model.exists()
+        done(again, "m")
+        assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize("change", [(), *CHANGES[:2]], ids=" ".join)
+def test_redo_without_an_undo_is_refused(model: Path, change: tuple[str, ...]) -> None:
+    """Neither after a command, nor after one that was done again."""
+    if change:
+        done(*change)
+    assert_no_redo()
+    done("undo", "m")
+    done("redo", "m")
+    assert_no_redo()
+    assert not journal_file("m").exists()
+
+
+@pytest.mark.parametrize("change", ["rename m mug beaker", "forget m first.npz"])
+def test_what_was_undone_is_not_done_again_once_something_else_is(model: Path, change: str) -> None:
+    done("teach", "m", "more.npz")
+    done("undo", "m")
+    before = model.read_bytes()
+    done(*change.split())
+    assert_no_redo()
     done("undo", "m")
     assert model.read_bytes() == before
+
+
+def test_a_command_that_changes_nothing_leaves_what_can_be_done_again(model: Path) -> None:
+    done("teach", "m", "more.npz")
+    after = model.read_bytes()
+    done("undo", "m")
+    assert "Learned 0 " in done("teach", "m", "first.npz").err
+    done("rename", "m", "mug", "mug")
+    done("redo", "m")
+    assert model.read_bytes() == after
+    assert_no_redo()
+
+
+def assert_no_redo() -> None:
+    """Redo must do nothing, and say so."""
+    before = folder()
+    result = newfound("redo", "m")
+    assert (result.code, result.out, result.err) == (1, "", "There is nothing to redo.\n")
+    assert folder() == before
+
+
+@pytest.mark.parametrize("has_journal", [False, True])
+def test_every_history_goes_back_and_forth_until_the_past_is_forgotten(
+    model: Path, has_journal: bool
+) -> None:
+    if has_journal:
+        Editor(model, None).close()
+    before = open_to_look(model).counts
+    done("rename", "m", "mug", "beaker")
+    with locking.locked(model) as change:
+        history: History = change.history
+        assert type(history) is (JournalHistory if has_journal else undo.FileHistory)
+        for _ in range(2):
+            assert_nothing_to("redo", history.redo)
+            assert history.undo().what.startswith("undid")
+            assert change.open().counts == before
+            assert history.redo().what.startswith("did ")
+            assert change.open().counts == {"beaker": 10, "cup": 10, "pot": 10}
+        history.undo()
+        assert history.forget_past().what.startswith("forgot ")
+        assert_nothing_to("redo", history.redo)
+        assert_nothing_to("undo", history.undo)
+        assert change.open().counts == before
+    assert open_to_look(model).counts == before
+
+
+def assert_nothing_to(which: str, turn: Callable[[], Edit]) -> None:
+    with pytest.raises(NothingToUndoError, match=f"there is nothing to {which}"):
+        turn()
 
 
 def test_a_lesson_saved_on_the_way_is_taken_back_whole(model: Path) -> None:
@@ -94,9 +178,11 @@ def test_where_nothing_is_kept_nothing_is_done(model: Path) -> None:
     Path("m.undo").unlink()
     before = model.read_bytes()
     for name in ("m", "nowhere"):
-        result = newfound("undo", name)
-        assert (result.code, result.out) == (1, "")
-        assert f"There is nothing to undo: no earlier state of {name} is kept" in result.err
+        for which in ("undo", "redo"):
+            result = newfound(which, name)
+            assert (result.code, result.out) == (1, "")
+            said = f"There is nothing to {which}: no other state of {name} is kept beside it."
+            assert said in result.err
     assert model.read_bytes() == before
     assert not Path(".nowhere.lock").exists()
 
@@ -346,10 +432,11 @@ def folder() -> dict[str, bytes]:
 def assert_refused() -> None:
     """Undo must do nothing, say so, and not be offered."""
     before = folder()
-    result = newfound("undo", "m")
-    assert (result.code, result.out) == (1, "")
-    assert "m.undo does not belong to m: one of the two was moved or replaced" in result.err
-    assert folder() == before
+    for which in ("undo", "redo"):
+        result = newfound(which, "m")
+        assert (result.code, result.out) == (1, "")
+        assert "m.undo does not belong to m: one of the two was moved or replaced" in result.err
+        assert folder() == before
     if Path("m").exists():
         assert "undo" not in done("inspect", "m").out
         assert json.loads(done("inspect", "m", "--json").out)["undo_bytes"] is None

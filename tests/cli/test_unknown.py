@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from newfound.cli.roc_plot import draw_roc
+from newfound.cli.roc_plot import draw
 from newfound.recognition.evaluation import Evaluation
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_pictures, write_rows
@@ -137,7 +137,7 @@ def test_the_curve_goes_through_the_bound_and_says_how_large_it_is(
     monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: figures.append(self))
     seen: Any = {}
     result = Evaluation(seen, set(), 0.5, [0.0, 0.1, 0.3, 0.8], [0.2, 0.6, 0.7, 0.9, 1.0])
-    draw_roc(result, tmp_path / "p.png")
+    draw(result, tmp_path / "p.png")
     axes = figures[0].axes[0]
     _, curve, point = axes.get_lines()
     np.testing.assert_allclose(np.array(point.get_xydata()), [[25.0, 80.0]])

@@ -10,7 +10,7 @@ import pytest
 
 from newfound import MissingDataError
 from newfound.datasets import mnist
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from tests.command_line import Done, newfound, picture, write_rows
 
 ROOT = Path(__file__).parents[2]
@@ -80,8 +80,8 @@ def test_what_is_written_beside_models_is_ignored_by_git(
     write_rows(Path("more.npz"), ["cup", "mug"] * 10, seed=1)
     for rows in ("first.npz", "more.npz"):
         assert newfound("teach", "kitchen.newfound", rows).code == 0
-    kitchen = JournalledRecogniser("desk.newfound", None)
-    kitchen.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+    kitchen = Editor("desk.newfound", None)
+    kitchen.recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
     written = {path.name for path in Path().iterdir()} - {"first.npz", "more.npz"}
     kitchen.close()
     assert {"kitchen.newfound.undo", ".kitchen.newfound.lock", "desk.newfound.journal"} < written

@@ -119,6 +119,7 @@ def test_each_package_that_the_network_needs_is_named(
 ) -> None:
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))  # a network in the cache needs fewer
     monkeypatch.setitem(sys.modules, hidden, None)
+    monkeypatch.delitem(sys.modules, "newfound.features.efficientnet_graph", raising=False)
     done = newfound("teach", tmp_path / "new.newfound", world / "photos")
     assert done == (1, "", f"newfound: images {advice(hidden, 'vision')}\n")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 def assert_same(model: Any, expected: Any, rtol: float = 1e-12) -> None:
     """Both hold the same sums, classes being matched by label."""
-    found, wanted = model.to_state().sums, expected.to_state().sums
+    found, wanted = model.learner_.to_state().sums, expected.learner_.to_state().sums
     assert model.classes_.dtype == expected.classes_.dtype
     assert model.classes_.tolist() == expected.classes_.tolist()
     assert model.class_count_.tolist() == expected.class_count_.tolist()
@@ -25,7 +25,7 @@ def assert_identical(model: Any, expected: Any) -> None:
     """Both hold the same bits: sums, and witnesses where there are any."""
     from newfound.sums.arrays import to_arrays
 
-    ours, theirs = model.to_state().sums, expected.to_state().sums
+    ours, theirs = model.learner_.to_state().sums, expected.learner_.to_state().sums
     assert ours.labels.tolist() == theirs.labels.tolist()
     for name, array in to_arrays(ours).items():
         np.testing.assert_array_equal(array, to_arrays(theirs)[name], err_msg=name)

@@ -16,8 +16,8 @@ from newfound import IncrementalRidgeClassifier
 from tests.background import PATIENCE
 from tests.distributed import remote
 from tests.distributed.sameness import assert_same
+from tests.tree import PYTHONPATH, ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 FILE = ROOT / "examples" / "cluster" / "compose.yaml"
 
 
@@ -67,7 +67,7 @@ def test_the_commands_of_the_file_make_a_cluster(
 ) -> None:
     from distributed import Client
 
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the blocks that tests make
+    monkeypatch.setenv("PYTHONPATH", PYTHONPATH)  # for the blocks that tests make
     port = free_port()
     scheduler = services()["scheduler"]["command"].replace("8786", str(port))
     scheduler = scheduler.replace(":8787", "127.0.0.1:0") + " --host 127.0.0.1"

@@ -175,8 +175,6 @@ def test_what_needs_all_rows_at_once_asks_for_them_in_memory(kind: str) -> None:
     }[kind]
     with pytest.raises(InputError, match=r"forget takes rows in memory: pass X.compute\(\)"):
         model.forget(stopping, Y)
-    with pytest.raises(InputError, match=r"look takes rows in memory: pass X.compute\(\)"):
-        model.look(stopping)
     assert_identical(model, ONE)
 
 
@@ -272,7 +270,7 @@ def test_what_cannot_be_learned_is_refused_and_the_model_is_as_before(
         untaught = kind()
         with pytest.raises(error):
             getattr(untaught, call)(bad_rows, labels)
-        assert not untaught.is_taught
+        assert not untaught.__sklearn_is_fitted__()
 
 
 def test_labels_of_two_types_are_refused_by_the_partition_that_differs() -> None:
@@ -290,7 +288,7 @@ def test_a_model_without_sums_per_class_is_refused_before_anything_is_computed()
 def test_sums_per_class_stay_so_when_weights_are_taken_away() -> None:
     model: Any = IncrementalRidgeClassifier(class_weight={}).fit(X, Y)
     model.class_weight = None
-    assert model.partial_fit(rows(), Y).sums_.per_class
+    assert model.partial_fit(rows(), Y).learner_.engine.memory.sums.per_class
     assert model.n_samples_seen_ == 120
 
 

@@ -64,7 +64,7 @@ def test_an_error_comes_back_as_it_was_raised() -> None:
     model: Any = IncrementalRidgeClassifier()
     with pytest.raises(InputError, match="partition 2: Input X contains NaN"):
         model.fit(da.from_array(X, chunks=(50, -1)), y)
-    assert not model.is_taught
+    assert not model.__sklearn_is_fitted__()
 
 
 def sum_of(rows: Any, weights: Any) -> Any:

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import added_up, fan_in, levels
-from newfound.selection.witnesses import Witnesses
+from newfound.memory.memory import Memory
 from newfound.sums.arrays import to_arrays
-from newfound.sums.sums import Sums
 
 
 @given(number=st.integers(1, 700), width=st.integers(2, 8))
@@ -52,29 +51,33 @@ def test_what_a_task_adds_fits_into_its_room_if_two_do(d: int) -> None:
 def part(rows: int, seed: int, per_class: bool = False, dtype: Any = np.float32) -> Part:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(rows, 40)).astype(dtype), rng.integers(0, 3, rows)
-    witnesses = Witnesses(seed).after(X, y, 5) if rows else Witnesses(seed)
-    return Part(Sums.of(X, y, per_class), witnesses, seed)
+    memory = Memory.blank(40, per_class=per_class, cap=5, seed=seed)
+    if rows:
+        memory.add(memory.batch(X, y))
+    return Part(memory, seed)
 
 
 @pytest.mark.parametrize("per_class", [False, True])
 @pytest.mark.parametrize("rows", [3, 900])
 def test_a_part_is_the_same_once_it_has_travelled(rows: int, per_class: bool) -> None:
-    before = part(rows, 1, per_class)
-    after = pickle.loads(pickle.dumps(before, protocol=5))
+    before = part(rows, 1, per_class).memory
+    after = pickle.loads(pickle.dumps(Part(before, 1), protocol=5)).memory
     assert after.sums.labels.tolist() == before.sums.labels.tolist()
     assert after.sums.dtype == before.sums.dtype
+    assert (after.cap, after.targets) == (before.cap, before.targets)
     for name, array in to_arrays(before.sums).items():
         np.testing.assert_array_equal(to_arrays(after.sums)[name], array, err_msg=name)
-    for label, sample in before.witnesses.samples.items():  # type: ignore[union-attr]
-        there = after.witnesses.samples[label]
-        assert [one.key for one in there.held] == [one.key for one in sample.held]
-        assert there.weights == sample.weights
-        np.testing.assert_array_equal(there.rows, sample.rows)
-        assert there.rows[0].dtype == sample.rows[0].dtype
+    for label, reservoir in before.witnesses.of_class.items():
+        for one, other in zip(after.witnesses[label], reservoir, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert after.witnesses[label].rows[0].dtype == reservoir.rows[0].dtype
 
 
 def test_a_part_says_what_it_weighs_and_travels_at_half_of_that() -> None:
-    one = Part(Sums.of(np.random.default_rng(0).normal(size=(999, 200)), [0] * 999), None, 0)
+    memory = Memory.blank(200)
+    rows = np.random.default_rng(0).normal(size=(999, 200))
+    memory.add(memory.batch(rows, np.zeros(999, dtype=int)))
+    one = Part(memory, 0)
     assert 8 * 200**2 < sys.getsizeof(one) < 1.1 * 8 * 200**2 + 8 * 200 * 16
     assert len(pickle.dumps(one, protocol=5)) < 0.55 * 8 * 200**2
 
@@ -82,8 +85,8 @@ def test_a_part_says_what_it_weighs_and_travels_at_half_of_that() -> None:
 def test_merging_changes_none_of_the_parts() -> None:
     parts = [part(rows, seed) for seed, rows in enumerate((0, 3, 900, 40))]
     before = pickle.dumps(parts)
-    first, second = merged(parts, cap=5), merged(parts, cap=5)
+    first, second = merged(parts), merged(parts)
     assert pickle.dumps(parts) == before
     assert pickle.dumps(first) == pickle.dumps(second)
-    assert first.sums.total == 943
+    assert first.memory.sums.total == 943
     assert first.partition == 1

@@ -1,4 +1,4 @@
-"""A model without a face: one solver, and votes only when they are due."""
+"""A model without a face: one solver, and a selection only when it is due."""
 
 import subprocess
 import sys
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from newfound.engine.engine import Engine
-from newfound.selection.findings import Findings
 from newfound.selection.selector import Selector
 from newfound.solvers.settings import Settings
-from tests.choices import to_choose
+from tests.choices import fit, forget, learn, result_of, to_choose, witnesses_of
 from tests.streams import reloaded
 
 FIXED = Settings(1.0, 0.7, None, True)
@@ -24,27 +23,21 @@ def rows(n: int, seed: int = 0) -> tuple[Any, Any]:
 
 
 def taught(settings: Any, X: Any, y: Any) -> Engine:
-    engine = Engine.blank(X.shape[1], settings)
-    engine.fit(X, *engine.sums.locate(y))
-    return engine
-
-
-def forget(engine: Engine, X: Any, y: Any) -> None:
-    engine.forget(X, engine.sums.locate(y)[0])
+    return fit(Engine.blank(X.shape[1], settings), X, y)
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many examples there were whenever votes were called for."""
-    found: list[int] = []
-    original = Selector.call
+    """How many examples there were whenever a selection began."""
+    totals: list[int] = []
+    original = Selector.begin
 
-    def call(self: Selector, sums: Any, *rest: Any) -> Any:
-        found.append(sums.total)
-        return original(self, sums, *rest)
+    def begin(self: Selector, memory: Any) -> Any:
+        totals.append(memory.sums.total)
+        return original(self, memory)
 
-    monkeypatch.setattr(Selector, "call", call)
-    return found
+    monkeypatch.setattr(Selector, "begin", begin)
+    return totals
 
 
 @pytest.mark.slow
@@ -61,22 +54,22 @@ def test_class_weights_that_the_sums_cannot_serve_are_refused_and_nothing_change
         engine.configure(FIXED._replace(class_weight="balanced"))
     assert engine.settings is FIXED
     with pytest.raises(ValueError, match="class_weight needs the sums of each class"):
-        Engine(engine.sums, to_choose(class_weight="balanced"))
+        Engine(engine.memory, to_choose(class_weight="balanced"))
 
 
-def test_storing_calls_for_no_votes_however_often_it_was_asked(calls: list[int]) -> None:
+def test_storing_begins_no_selection_however_often_it_was_asked(calls: list[int]) -> None:
     X, y = rows(200)
     engine = taught(to_choose(), X[:100], y[:100])
     _ = engine.solver.weights
     calls.clear()
     for row in range(100, 200):
-        engine.learn(X[row : row + 1], *engine.sums.locate(y[row : row + 1]), put_off=True)
+        learn(engine, X[row : row + 1], y[row : row + 1], defer=True)
     assert calls == []
     _ = engine.solver.weights
     assert calls == [200]
 
 
-def test_reconsidering_votes_on_everything_there_is(calls: list[int]) -> None:
+def test_reconsidering_selects_by_everything_there_is(calls: list[int]) -> None:
     X, y = rows(150)
     engine = taught(to_choose(), X, y)
     calls.clear()
@@ -96,11 +89,11 @@ def test_what_is_forgotten_row_by_row_leaves_the_same_choice_asked_or_not(asked:
             _ = engine.solver.weights
     never = taught(to_choose(witnesses=200), X, y)
     engine.configure(to_choose(witnesses=200))
-    assert engine.findings.total == 120
-    assert engine.findings.usual == pytest.approx(never.findings.usual)
+    assert result_of(engine).total == 120
+    assert result_of(engine).expected == pytest.approx(result_of(never).expected)
 
 
-def test_a_label_that_brings_another_weight_calls_for_votes(calls: list[int]) -> None:
+def test_a_label_that_brings_another_weight_begins_a_selection(calls: list[int]) -> None:
     X, y = rows(150)
     settings = to_choose(class_weight={0: 1000.0})
     engine, fresh = taught(settings, X, y), taught(settings, X, np.where(y == 0, 7, y))
@@ -130,10 +123,10 @@ def test_a_failure_after_rows_are_gone_leaves_no_stale_witness(
     with pytest.raises(MemoryError):
         forget(engine, X[:1], y[:1])
     monkeypatch.undo()
-    assert engine.sums.total == 59
-    engine.learn(X[:1] + 1, *engine.sums.locate(y[:1]))
-    voters, labels = engine.witnesses
-    assert (voters[labels == 9] == X[:1] + 1).all()
+    assert engine.memory.sums.total == 59
+    learn(engine, X[:1] + 1, y[:1])
+    kept, labels = witnesses_of(engine)
+    assert (kept[labels == 9] == X[:1] + 1).all()
     assert np.count_nonzero(labels == 9) == 1
 
 
@@ -149,9 +142,9 @@ def test_features_of_any_size_can_be_saved_and_loaded(scale: float, rule: Any) -
     np.testing.assert_array_equal(again.predict(scale * X), model.predict(scale * X))
 
 
-def test_findings_are_kept_for_the_settings_they_were_made_for() -> None:
+def test_a_result_is_kept_for_the_settings_it_was_found_for() -> None:
     X, y = rows(90)
     engine = taught(to_choose(), X, y)
-    found: Findings = engine.findings
-    assert engine.configure(to_choose()).findings is found
-    assert engine.configure(to_choose(recodings=(0.0, 1.0))).findings is not found
+    result = result_of(engine)
+    assert result_of(engine.configure(to_choose())) is result
+    assert result_of(engine.configure(to_choose(recodings=(0.0, 1.0)))) is not result

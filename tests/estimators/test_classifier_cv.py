@@ -14,7 +14,8 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.selection.selector import RENEW, YOUNG, Work
+from newfound.selection.pending import YOUNG, PendingSelection
+from newfound.selection.selector import RENEW
 from tests import oracles
 from tests.covering import first_of
 from tests.effort import share_of
@@ -46,13 +47,13 @@ def stream(seed: int, n: int = 120, T: int = 4, d: int = 5) -> tuple[Any, Any]:
 def keys_by_direction(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who becomes a witness goes by chance, made from digits; here it is the same at any scale."""
 
-    def keys(_: Any, rows: Any) -> Any:
+    def hashes(rows: Any) -> Any:
         largest = np.abs(rows).max(axis=1, keepdims=True)
         directions = np.round(rows / np.where(largest > 0, largest, 1.0), 6) + 0.0
         digests = [sha256(row.tobytes()).digest()[:8] for row in directions]
         return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
-    monkeypatch.setattr("newfound.selection.witnesses.Witnesses._keys", keys)
+    monkeypatch.setattr("newfound.memory.witnesses.hashes_of", hashes)
 
 
 def taught_in_parts(model: Any, X: Any, y: Any, cuts: Any) -> Any:
@@ -167,9 +168,9 @@ def test_every_example_is_learned_and_the_answer_is_ridge(parameters: dict[str, 
         weights = oracles.balanced_weights(y)
     ridge = Ridge(model.penalty_, fit_intercept=parameters.get("fit_intercept", True))
     ridge.fit(X, targets, sample_weight=weights)
-    arrival = np.searchsorted(model.classes_, model.sums_.labels)
-    masses = (targets if weights is None else weights[:, None] * targets).sum(axis=0)
-    factors = oracles.recode_each(masses[arrival], model.recoding_[arrival])
+    arrival = np.searchsorted(model.classes_, model.learner_.engine.memory.sums.labels)
+    weight_sums = (targets if weights is None else weights[:, None] * targets).sum(axis=0)
+    factors = oracles.recode_each(weight_sums[arrival], model.recoding_[arrival])
     np.testing.assert_allclose(
         model.coef_[arrival], ridge.coef_[arrival] * factors[:, None], atol=1e-8
     )
@@ -229,7 +230,8 @@ def test_how_a_stream_is_cut_does_not_matter(
 def assert_same_model(one: Any, other: Any) -> None:
     np.testing.assert_array_equal(one.class_count_, other.class_count_)
     ours, theirs = (
-        sums.cross[:, sums.order] for sums in (one.to_state().sums, other.to_state().sums)
+        sums.cross[:, sums.order]
+        for sums in (one.learner_.to_state().sums, other.learner_.to_state().sums)
     )
     np.testing.assert_allclose(ours, theirs, atol=1e-10)
     assert witnesses_of(one) == witnesses_of(other)
@@ -244,11 +246,9 @@ def witnesses_of(model: Any) -> list[Any]:
     return sorted((label, *row) for row, label in zip(*model.witnesses_, strict=True))
 
 
-def test_penalty_and_recoding_have_the_names_of_the_plain_model_too() -> None:
-    model = IncrementalRidgeClassifierCV().fit(*stream(0))
-    assert model.penalty == model.penalty_
-    np.testing.assert_array_equal(model.recoding, model.recoding_)
+def test_what_is_chosen_is_learned() -> None:
     assert not hasattr(IncrementalRidgeClassifierCV(), "penalty_")
+    assert not hasattr(IncrementalRidgeClassifierCV(), "recoding_")
 
 
 def contents(model: Any, folder: Path) -> bytes:
@@ -346,12 +346,12 @@ def test_merging_is_the_union_for_either_kind() -> None:
         assert dict(zip(one.classes_, one.class_count_, strict=True)) == {
             t: np.sum(y == t) for t in np.unique(y)
         }
-        total = one.to_state().sums.cross.sum(axis=1)
+        total = one.learner_.to_state().sums.cross.sum(axis=1)
         np.testing.assert_allclose(total, X.sum(axis=0), atol=1e-9)
         assert one.score(X, y) > 0.5
         fresh = first().merge(one)
         np.testing.assert_array_equal(fresh.class_count_, one.class_count_)
-        assert first().merge(second()).__getstate__() == first().__getstate__()
+        assert not first().merge(second()).__sklearn_is_fitted__()
 
 
 @pytest.mark.slow
@@ -429,10 +429,12 @@ def test_kept_rows_are_witnesses_where_none_else_are_kept() -> None:
     X, y = stream(8, n=300)
     model = IncrementalRidgeClassifierCV(witnesses=7).fit(X, y)
     rows, labels = model.witnesses_
-    np.testing.assert_array_equal(model.kept_rows("cup"), rows[labels == "cup"])
-    assert model.kept_rows("cup").shape == (7, 5)
+    np.testing.assert_array_equal(
+        model.learner_.engine.memory.rows_of("cup"), rows[labels == "cup"]
+    )
+    assert model.learner_.engine.memory.rows_of("cup").shape == (7, 5)
     with pytest.raises(ValueError, match="no class 'spoon'"):
-        model.kept_rows("spoon")
+        model.learner_.engine.memory.rows_of("spoon")
 
 
 @pytest.mark.slow
@@ -476,7 +478,7 @@ def test_parameters_are_checked_before_anything_changes(
     [
         "newfound.sums.sums.Sums.add",
         "newfound.selection.selector.Selector.plan",
-        "newfound.selection.witnesses.Witnesses.after",
+        "newfound.memory.witnesses.Witnesses.add",
         "newfound.solvers.recursive.RecursiveSolver.learn",
     ],
 )
@@ -508,7 +510,7 @@ def test_votes_that_fail_leave_a_model_that_has_learned(monkeypatch: pytest.Monk
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("newfound.selection.panel.Panel.basis_in_stages", fail)
+    monkeypatch.setattr("newfound.selection.validation.ValidationSet.basis_in_stages", fail)
     for row in range(128, 260):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
     with pytest.raises(MemoryError):
@@ -525,13 +527,13 @@ def test_votes_are_spread_over_the_stream_and_called_for_at_every_doubling(
 ) -> None:
     """A piece a row from the 256th on, before at most as many more; questions do none."""
     pieces: list[int] = []
-    original = Work.step
+    original = PendingSelection.step
 
-    def counting(self: Work) -> None:
+    def counting(self: PendingSelection) -> None:
         pieces[-1] += 1
         original(self)
 
-    monkeypatch.setattr(Work, "step", counting)
+    monkeypatch.setattr(PendingSelection, "step", counting)
     X, y = load_digits(return_X_y=True)
     model = IncrementalRidgeClassifierCV()
     found = []
@@ -640,8 +642,8 @@ def test_validation_scores_are_a_table_and_the_plot_shows_the_choice() -> None:
         for ax in axes:
             said = [text.get_text() for text in ax.get_legend().get_texts()]
             assert any(text.startswith("chosen") for text in said)
-        votes = [line for line in axes[0].lines if "vote" in str(line.get_label())]
-        assert len(votes[0].get_xdata()) == length // recodings
+        scored = [line for line in axes[0].lines if "left out" in str(line.get_label())]
+        assert len(scored[0].get_xdata()) == length // recodings
         axes[0].figure.clear()
     tiny = IncrementalRidgeClassifierCV().fit([[0.0], [1.0]], ["a", "b"])
     assert np.isnan(tiny.validation_scores_["accuracy"]).all()

@@ -7,6 +7,7 @@ nothing that the standard does not say.
 import copy
 import pickle
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_array_api_input_and_values
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, checks, load
+from newfound import (
+    IncrementalRidge,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    checks,
+    load,
+)
 from newfound.common.device import device_of, on_host
 from newfound.common.errors import InputError, NotTaughtError
+from newfound.learner.learner import Learner
 from tests.background import together
 from tests.covering import covering
 from tests.devices import (
@@ -112,14 +120,17 @@ def test_the_models_of_these_tests_do_live_there(kinds: Any, place: str) -> None
     assert model.lives_there
     assert copy.deepcopy(model).lives_there
     assert pickle.loads(pickle.dumps(model)).lives_there
-    assert kinds[place]().restore(model.to_state()).lives_there
+    assert kinds[place].from_state(model.learner_.to_state()).lives_there
 
 
 class Contrary(OnTorch):
     """Answers on the host, whatever it was asked."""
 
-    def _answered(self, X: Any, method: str, look: bool = False) -> Any:
-        return super()._answered(X, method, look).on_host()
+    def _configured(self) -> Any:
+        learner = super()._configured()
+        answer = partial(Learner.predict, learner)
+        vars(learner)["predict"] = lambda *args, **more: answer(*args, **more).on_host()
+        return learner
 
 
 @pytest.mark.needs("torch")
@@ -221,7 +232,7 @@ def test_parameters_are_chosen_as_on_the_host(place: str) -> None:
         assert there.penalty_ == pytest.approx(here.penalty_)
         assert_same(there, here, rows, 1e-9)
     for model in (there, here):
-        model.forget(rows[:30], y[:30]).rename_class(3, 7).to_state()
+        model.forget(rows[:30], y[:30]).rename_class(3, 7).learner_.to_state()
     assert_same(there, here, rows, 1e-9)
     np.testing.assert_array_equal(there.witnesses_[0], here.witnesses_[0])
 
@@ -239,8 +250,8 @@ def test_votes_under_way_go_on_wherever_the_model_goes(place: str) -> None:
         if n % 5 == 2:
             there.move_to(device(place) if n % 2 else None)
         if n % 5 == 4:
-            there.to_state()  # which must not do the work of the model that goes on
-            here.to_state()
+            there.learner_.to_state()  # which must not do the work of the model that goes on
+            here.learner_.to_state()
         assert_same(there, here, rows, 1e-9)
 
 
@@ -277,7 +288,7 @@ def test_one_class_one_row_and_one_feature_will_do(place: str) -> None:
     assert_same(model, twin, np.array([[1.0], [3.0]]))
     assert model.predict(np.array([[1.0]])).tolist() == ["mug"]
     model.forget(np.array([[2.0]]), ["mug"])
-    assert not model.is_taught
+    assert not model.__sklearn_is_fitted__()
 
 
 # Where models live, and of what kind answers are.
@@ -302,7 +313,7 @@ def test_the_kind_that_was_fitted_is_the_kind_that_is_asked(
     twin = kind().fit(X, INTEGERS)
     if home != asked:
         before = saved(model)
-        for question in (*QUESTIONS, "look"):
+        for question in QUESTIONS:
             with pytest.raises(
                 InputError, match=rf"{kind.__name__}\.{question}\(\) must use the s"
             ):
@@ -321,7 +332,7 @@ def test_the_kind_that_was_fitted_is_the_kind_that_is_asked(
         expected = getattr(twin, question)(X)
         np.testing.assert_allclose(on_host(answer), expected, atol=1e-9)
         assert on_host(answer).dtype == expected.dtype
-    looked = model.look(questions)
+    looked = model.learner_.predict(questions, leverage=True, unknown=True)
     assert {device_of(each) for each in (looked.scores, looked.leverage, looked.unknown)} == {at}
     assert device_of(looked.probabilities) == device_of(looked.novelty) == at
     assert isinstance(words.predict(questions), np.ndarray)
@@ -404,7 +415,7 @@ def test_whole_numbers_are_rows_too(place: str) -> None:
     whole = np.round(10 * X).astype(np.int32)
     model = PLAIN[place]().fit(whole, Y)
     assert_same(model, IncrementalRidgeClassifier().fit(whole, Y), whole)
-    assert model.sums_.dtype == np.float64
+    assert model.learner_.engine.memory.sums.dtype == np.float64
 
 
 # What torch has beside the standard.
@@ -509,9 +520,9 @@ def test_a_device_has_one_name() -> None:
     model = IncrementalRidgeClassifier().fit(X, Y).move_to(TORCH_DEVICE)
     assert device_of(model.coef_) == device("torch")
     number = torch.device(TORCH_DEVICE, 0) if TORCH_DEVICE == "cuda" else torch.device("cpu")
-    engine = model._engine  # noqa: SLF001  (a move that is none makes no other)
-    assert model.move_to(number)._engine is engine  # noqa: SLF001
-    assert model.move_to(TORCH_DEVICE)._engine is engine  # noqa: SLF001
+    engine = model.learner_.engine
+    assert model.move_to(number).learner_.engine is engine
+    assert model.move_to(TORCH_DEVICE).learner_.engine is engine
 
 
 # What is refused, with nothing changed.
@@ -560,7 +571,7 @@ def test_sparse_tensors_are_refused() -> None:
 
 
 @EVERYWHERE
-@pytest.mark.parametrize("what", ["DeviceCross.prepare", "DeviceGram.prepare"])
+@pytest.mark.parametrize("what", ["device_sums.DeviceCross.prepare", "gram.Gram.prepare"])
 def test_where_there_is_no_room_nothing_is_learned(
     place: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -571,7 +582,7 @@ def test_where_there_is_no_room_nothing_is_learned(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"newfound.sums.device.{what}", fail)
+        patch.setattr(f"newfound.sums.{what}", fail)
         for lesson in (slice(0, 1), slice(0, 40)):
             with pytest.raises(MemoryError):
                 model.partial_fit(X[lesson], [*Y[lesson][1:], "new"])
@@ -715,8 +726,8 @@ def test_models_of_any_two_places_can_be_merged(ours: Any, theirs: Any, class_we
         assert device_of(merged.coef_) == (None if ours is None else device(ours))
         assert_same(merged, whole, rows)
         assert saved(parts[1]) == before
-        sums = merged._engine.sums  # noqa: SLF001  (what is saved must be both triangles of it)
-        gram = on_host(sums.gram_times(merged._engine.placed(np.eye(12))))  # noqa: SLF001
+        sums = merged.learner_.engine.memory.sums
+        gram = on_host(sums.gram_times(merged.learner_.engine.memory.place(np.eye(12))))
         np.testing.assert_allclose(gram, rows.T @ rows, atol=1e-10)
     blank = IncrementalRidgeClassifier(class_weight=class_weight).merge(parts[1])
     assert device_of(blank.coef_) == (None if theirs is None else device(theirs))
@@ -767,10 +778,10 @@ def test_a_file_knows_no_device(kind: Any, dtype: Any, tmp_path: Path) -> None:
 def test_rows_that_are_held_come_back_to_the_last_bit(place: str) -> None:
     few = X.astype(np.float32)[Y == "ball"]
     model = IncrementalRidgeClassifier(class_weight={}).fit(placed(few, place), ["ball", "ball"])
-    kept = model.kept_rows("ball")
+    kept = model.learner_.engine.memory.rows_of("ball")
     np.testing.assert_array_equal(kept, few)
     kept[:] = 0.0
-    np.testing.assert_array_equal(model.kept_rows("ball"), few)
+    np.testing.assert_array_equal(model.learner_.engine.memory.rows_of("ball"), few)
 
 
 @EVERYWHERE
@@ -850,3 +861,26 @@ def test_two_hundred_classes_arrive_one_by_one(place: str) -> None:
             model.partial_fit(rows[label : label + 1], [f"class {label}"])
     assert_same(there, here, rows)
     assert there.predict(rows).tolist() == here.predict(rows).tolist()
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("penalty", [1.0, "auto"])
+def test_a_regressor_learns_and_answers_as_on_the_host(place: str, penalty: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(60, 5)), rng.uniform(0.1, 3.0, 60)
+    Y = X @ rng.normal(size=(5, 2)) + 0.1 * rng.normal(size=(60, 2))
+    there, here = IncrementalRidge(penalty), IncrementalRidge(penalty)
+    for part in np.array_split(np.arange(len(X)), 4):
+        there.partial_fit(placed(X[part], place), placed(Y[part], place), w[part])
+        here.partial_fit(X[part], Y[part], w[part])
+    there.forget(placed(X[:3], place), Y[:3], w[:3])
+    here.forget(X[:3], Y[:3], w[:3])
+    there.merge(IncrementalRidge().fit(X[:9], Y[:9]))
+    here.merge(IncrementalRidge().fit(X[:9], Y[:9]))
+    answer = there.predict(placed(X, place))
+    assert device_of(answer) == device(place)
+    assert there.penalty_ == pytest.approx(here.penalty_)
+    np.testing.assert_allclose(on_host(there.coef_), here.coef_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(on_host(answer), here.predict(X), rtol=1e-7, atol=1e-9)
+    moved = there.move_to(None)
+    np.testing.assert_allclose(moved.predict(X), here.predict(X), rtol=1e-7, atol=1e-9)

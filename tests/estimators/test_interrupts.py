@@ -1,12 +1,13 @@
 """Ctrl-C and signals come at the worst moment, and leave a model whole."""
 
 import signal
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound import IncrementalRidge, IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.selection.selector import Selector
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver
@@ -147,3 +148,25 @@ def test_what_a_signals_handler_asks_in_the_middle_leaves_no_trace(
             model.forget(X[:60], Y[:60])
     assert refused
     assert_whole(model, counts(Y if call == "partial_fit" else Y[60:120]))
+
+
+@pytest.mark.parametrize("penalty", [1.0, "auto"])
+@pytest.mark.parametrize("call", ["partial_fit", "forget"])
+@pytest.mark.parametrize("method", ["add", "prepare_removal", "remove_classes"])
+def test_a_regressor_answers_for_what_it_counts_after_an_interrupt(
+    penalty: Any, call: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also its copies of rows are of those alone that it counts."""
+    targets = X @ np.arange(6.0) + RNG.normal(size=240)
+    model = IncrementalRidge(penalty).fit(X[:120], targets[:120])
+    model.predict(X)
+    interrupt_after(monkeypatch, Sums, method)
+    rows = slice(120, 140) if call == "partial_fit" else slice(100, 120)
+    with suppress(KeyboardInterrupt):
+        getattr(model, call)(X[rows], targets[rows])
+    monkeypatch.undo()
+    assert model.n_samples_seen_ in (120, 100 if call == "forget" else 140)
+    expected = IncrementalRidge(penalty)
+    expected.fit(X[: model.n_samples_seen_], targets[: model.n_samples_seen_])
+    assert model.penalty_ == pytest.approx(expected.penalty_)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9, atol=1e-9)

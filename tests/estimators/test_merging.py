@@ -26,7 +26,7 @@ def test_features_of_different_names_are_not_mixed(kind: Any) -> None:
         for names in (["weight", "height"], ["height", "weight"])
     )
     before = saved(one)
-    with pytest.raises(ValueError, match="features of different names"):
+    with pytest.raises(ValueError, match="features of other names"):
         one.merge(two)
     assert saved(one) == before
     unnamed = kind().fit(X, Y).merge(two)

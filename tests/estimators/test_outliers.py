@@ -18,7 +18,6 @@ from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from newfound.sums.gram import Gram, total_gram
-from tests.crafted import put_together, taken_apart
 from tests.effort import share_of
 from tests.streams import Stream, streams
 
@@ -137,7 +136,7 @@ def test_what_went_through_the_sums_is_saved_with_them(class_weight: Any, tmp_pa
     loaded = newfound.load(tmp_path / "one")
     loaded.save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    ours, theirs = model.to_state().sums.grams, loaded.to_state().sums.grams
+    ours, theirs = model.learner_.to_state().sums.grams, loaded.learner_.to_state().sums.grams
     assert [gram.peak for gram in ours] == [gram.peak for gram in theirs]
     for label in y[:4]:
         loaded.forget(zeros[:1], [label])
@@ -278,11 +277,4 @@ def test_whatever_is_left_after_outliers_can_be_saved_and_loaded(
         for place in [place for place in going if place in places] or going[:1]:
             model.forget(stream.X[[place]], stream.y[[place]])
         model.save(path)
-        assert newfound.load(path).class_count_.tolist() == model.class_count_.tolist()
-        if not 1e-4 <= size <= 1e4:
-            return  # without peaks, rounding so large cannot be told from sums of no data
-        header, tensors = taken_apart(path)
-        del tensors["gram_peak"]  # as files of the first days have none
-        put_together(path, header, tensors)
-        newfound.load(path).save(path)
         assert newfound.load(path).class_count_.tolist() == model.class_count_.tolist()

@@ -65,7 +65,7 @@ def test_what_would_have_to_be_fitted_first_is_refused_before_anything_is_looked
     pipeline = make_pipeline(FunctionTransformer(look), step, IncrementalRidgeClassifier())
     with pytest.raises(InputError, match=r"step '\w+' has to be fitted before"):
         newfound.partial_fit(pipeline, X, Y)
-    assert not pipeline[-1].is_taught
+    assert not pipeline[-1].__sklearn_is_fitted__()
 
 
 @pytest.mark.parametrize(

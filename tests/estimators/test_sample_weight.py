@@ -308,7 +308,7 @@ def test_classes_of_equal_rows_tell_what_is_unknown() -> None:
 def test_sums_without_an_estimator_take_weights() -> None:
     X, w = np.array([[1.0, 2.0], [3.0, 4.0]]), [2.0, 0.5]
     sums = Sums.of(X, ["a", "b"], sample_weight=w) + Sums.of(X, ["b", "b"])
-    assert sums.masses.tolist() == [2.0, 2.5]
+    assert sums.weight_sums.tolist() == [2.0, 2.5]
     np.testing.assert_allclose(np.tril(sums.gram), np.tril((X.T * [3.0, 1.5]) @ X))
 
 

@@ -42,16 +42,25 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "parameters", first_of(["", "class_weight='balanced'", "fit_intercept=False"])
+    "model",
+    first_of(
+        [
+            "IncrementalRidgeClassifier()",
+            "IncrementalRidge(penalty='auto')",
+            "IncrementalRidgeClassifier(class_weight='balanced')",
+            "IncrementalRidgeClassifier(fit_intercept=False)",
+            "IncrementalRidge()",
+        ]
+    ),
 )
 def test_check_estimator_passes_with_nothing_skipped_but_devices_that_are_not_here(
-    parameters: str,
+    model: str,
 ) -> None:
     script = (
         "import warnings; warnings.simplefilter('ignore')\n"
         "from sklearn.utils.estimator_checks import check_estimator\n"
-        "from newfound import IncrementalRidgeClassifier\n"
-        f"model = IncrementalRidgeClassifier({parameters})\n"
+        "from newfound import IncrementalRidge, IncrementalRidgeClassifier\n"
+        f"model = {model}\n"
         "for result in check_estimator(model, on_fail=None, on_skip=None):\n"
         "    print(result['status'], result['check_name'], repr(result['exception'])[:150])\n"
     )

@@ -23,7 +23,7 @@ from newfound import (
     InputError,
     NotTaughtError,
 )
-from newfound.estimators.learner import Learner
+from newfound.learner.learner import Learner
 from newfound.sums import sparse as sparse_rows
 from newfound.sums.sums import Sums
 from tests.peak_memory import PEAK
@@ -63,7 +63,8 @@ def assert_same(model: Any, other: Any, rows: Any) -> None:
     """Assert that a model says the same of sparse rows as another of the same rows, dense."""
     np.testing.assert_array_equal(model.classes_, other.classes_)
     np.testing.assert_array_equal(model.class_count_, other.class_count_)
-    assert model.penalty == other.penalty
+    ours, theirs = (each.learner_.engine.penalty for each in (model, other))
+    assert ours == theirs
     for said, expected in zip(answers(model, rows), answers(other, rows.toarray()), strict=True):
         np.testing.assert_allclose(said, expected, atol=1e-12)
         assert said.dtype == expected.dtype
@@ -96,7 +97,7 @@ def test_what_is_learned_on_top_and_forgotten_is_the_same(
     other.forget(X[:40], Y[:40])
     assert_same(one, other, rows)
     one.forget(rows[40:], Y[40:]).forget(X[:20], Y[:20])
-    assert not one.is_taught
+    assert not one.__sklearn_is_fitted__()
 
 
 @pytest.mark.usefixtures("either_way")
@@ -108,12 +109,12 @@ def test_weights_count_as_they_do_for_dense_rows(kind: Any) -> None:
     assert_same(one, other, rows)
     one.partial_fit(rows, Y, sample_weight=weights).forget(rows, Y, weights)
     assert_same(one, other, rows)
-    assert not one.forget(rows, Y, weights).is_taught
+    assert not one.forget(rows, Y, weights).__sklearn_is_fitted__()
     with pytest.raises(InputError, match="all weights are zero"):
         one.fit(rows, Y, np.zeros(90))
     with pytest.raises(InputError, match="weights are not negative"):
         one.partial_fit(rows, Y, sample_weight=-weights)
-    assert not one.partial_fit(rows, Y, sample_weight=np.zeros(90)).is_taught
+    assert not one.partial_fit(rows, Y, sample_weight=np.zeros(90)).__sklearn_is_fitted__()
 
 
 @pytest.mark.usefixtures("either_way")
@@ -202,7 +203,7 @@ def test_a_failure_in_a_late_block_leaves_a_new_model_new(monkeypatch: pytest.Mo
         calls.clear()
         with pytest.raises(KeyboardInterrupt):
             learn(sparse.csr_array(X), Y)
-        assert model.__getstate__() == IncrementalRidgeClassifier().__getstate__()
+        assert not model.__sklearn_is_fitted__()
 
 
 @pytest.mark.usefixtures("either_way")
@@ -267,10 +268,12 @@ def test_a_model_on_a_device_takes_them_too(kind: Any) -> None:
 def test_sums_and_plain_learners_take_them_too() -> None:
     rows = sparse.csc_array(X)
     np.testing.assert_array_equal(Sums.of(rows, Y).gram, Sums.of(X, Y).gram)
-    plain = Learner().store(rows, Y)
-    np.testing.assert_array_equal(plain.scores(rows), Learner().store(X, Y).scores(X))
+    plain, dense = Learner(), Learner()
+    plain.learn(rows, Y)
+    dense.learn(X, Y)
+    np.testing.assert_array_equal(plain.predict(rows).scores, dense.predict(X).scores)
     with pytest.raises(InputError, match="X has 90 rows, but y has 3 labels"):
-        plain.store(rows, Y[:3])
+        plain.learn(rows, Y[:3])
 
 
 @pytest.mark.slow

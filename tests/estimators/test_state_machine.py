@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.engine.engine import DOUBTFUL
+from newfound.engine.unknown import DOUBTFUL
 from newfound.selection.calibration import Calibration
 from tests import oracles
 from tests.effort import share_of
@@ -30,7 +30,7 @@ def unknown_by(calibration: Calibration, cosines: Any, leverage: Any, labels: An
     """What a calibration says of rows, had they no examples near."""
     if calibration.bound is None:
         return np.zeros(len(leverage))
-    likeness = calibration.likeness(cosines, leverage, labels)
+    likeness = calibration.similarity(cosines, leverage, labels)
     return calibration.bound.unknown(likeness.max(axis=1))
 
 
@@ -157,9 +157,9 @@ class Lessons(RuleBasedStateMachine):
 
     def the_unknown_is_told_by_the_list(self) -> None:
         X, y = self.rows_and_labels(self.taught)
-        labels, calibration = self.model.sums_.labels, self.model.calibration_
+        labels, calibration = self.model.learner_.engine.memory.sums.labels, self.model.calibration_
         weights = oracles.balanced_weights(y) if self.start.class_weight == "balanced" else None
-        targets, penalty = oracles.one_hot(y, labels), self.model.penalty
+        targets, penalty = oracles.one_hot(y, labels), self.model.learner_.engine.penalty
         angles, leverage = oracles.cosines(X, targets, penalty, True, QUESTIONS, weights)
         expected = unknown_by(calibration, angles, leverage, labels)
         limit = 1e-5 if self.dtype is np.float64 else 0.05
@@ -202,17 +202,17 @@ class Lessons(RuleBasedStateMachine):
     def expected(self) -> NDArray[np.float64]:
         """Scores of the questions from the list; classes sorted."""
         X, y = self.rows_and_labels(self.taught)
-        labels = self.model.sums_.labels  # in order of arrival
+        labels = self.model.learner_.engine.memory.sums.labels  # in order of arrival
         targets, weights = oracles.one_hot(y, labels), np.ones(len(y))
         if self.start.class_weight == "balanced":
             weights = oracles.balanced_weights(y)
-        masses, places = weights @ targets, np.argsort(labels)
+        weight_sums, places = weights @ targets, np.argsort(labels)
         if isinstance(self.model, IncrementalRidgeClassifierCV):
             penalty, recodings = self.model.penalty_, np.empty(len(labels))
             recodings[places] = self.model.recoding_
-            factors = oracles.recode_each(masses, recodings)
+            factors = oracles.recode_each(weight_sums, recodings)
         else:
-            penalty, factors = self.model.penalty, oracles.recode(masses, self.model.recoding)
+            penalty, factors = self.model.penalty, oracles.recode(weight_sums, self.model.recoding)
         W, b = oracles.ridge(X, targets, penalty, sample_weight=weights)
         return ((QUESTIONS @ W + b) * factors)[:, places]
 

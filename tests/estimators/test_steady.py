@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.common import pieces
 from newfound.common.pieces import Task
-from newfound.selection.selector import SMALLEST_PIECE
+from newfound.selection.pending import SMALLEST_PIECE
 from newfound.solvers.renewal import PIECE
 
 MODELS = [

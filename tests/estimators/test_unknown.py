@@ -150,7 +150,7 @@ def test_it_is_the_same_after_saving_copying_and_in_whatever_order(model: Any) -
     np.testing.assert_allclose(copy.deepcopy(model).unknown_proba(asked), expected, atol=1e-12)
     back = learned(model, X[::-1], y[::-1])
     np.testing.assert_allclose(back.unknown_proba(asked), expected, atol=1e-6)
-    looked = model.look(asked)
+    looked = model.learner_.predict(asked, leverage=True, unknown=True)
     np.testing.assert_allclose(looked.unknown, expected, atol=1e-12)
     np.testing.assert_allclose(looked.novelty, model.novelty(asked), atol=1e-12)
     np.testing.assert_allclose(looked.probabilities, model.predict_proba(asked), atol=1e-12)
@@ -180,7 +180,7 @@ def test_a_class_renamed_while_votes_are_cast_is_as_known_as_under_its_first_nam
             before = copy.deepcopy(two.calibration_)
             two.rename_class("object 1", "a jug")
     assert two.calibration_ != before
-    ours, theirs = two.calibration_.usual, one.calibration_.usual
+    ours, theirs = two.calibration_.typical, one.calibration_.typical
     assert ours is not None
     assert theirs is not None
     assert ours.of_class["a jug"] == theirs.of_class["object 1"]

@@ -220,7 +220,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(
 
 
 def test_what_is_in_the_way_in_the_cache_only_costs_time(cache: Path) -> None:
-    (cache / f"efficientnet-lite0-{WEIGHTS[:8]}-1-folder.onnx").mkdir(parents=True)
+    (cache / f"efficientnet-lite0-{WEIGHTS[:8]}-2-folder.onnx").mkdir(parents=True)
     assert EfficientNetLite0().width == 1280
 
 

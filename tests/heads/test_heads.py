@@ -14,12 +14,12 @@ from tests import oracles
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.floats(0, 1))
 def test_factors_are_the_papers_up_to_a_common_factor(counts: list[int], recoding: float) -> None:
-    masses = np.array(counts, dtype=np.float64)
-    factors = recoding_factors(masses, recoding)
+    weight_sums = np.array(counts, dtype=np.float64)
+    factors = recoding_factors(weight_sums, recoding)
     np.testing.assert_allclose(factors, oracles.recode(counts, recoding), rtol=1e-12)
-    paper = (masses.sum() / masses) ** recoding
+    paper = (weight_sums.sum() / weight_sums) ** recoding
     np.testing.assert_allclose(factors / factors[0], paper / paper[0], rtol=1e-12)
-    doubled = recoding_factors(2 * masses, recoding)
+    doubled = recoding_factors(2 * weight_sums, recoding)
     np.testing.assert_allclose(doubled, factors, rtol=1e-12)
 
 
@@ -30,8 +30,8 @@ def test_classes_without_examples_do_not_show_in_the_factors() -> None:
 
 
 def test_factors_do_not_underflow_with_many_uneven_classes() -> None:
-    masses = np.logspace(0, 9, 2000)
-    factors = recoding_factors(masses, 1.0)
+    weight_sums = np.logspace(0, 9, 2000)
+    factors = recoding_factors(weight_sums, 1.0)
     assert np.isfinite(factors).all()
     assert (factors > 0).all()
 
@@ -73,13 +73,13 @@ def test_what_is_no_label_is_named(values: Any, message: str) -> None:
 
 
 def test_equal_exponents_recode_as_one_number_does() -> None:
-    masses = np.array([7.0, 0.0, 120.0, 1.0, 33.0])
+    weight_sums = np.array([7.0, 0.0, 120.0, 1.0, 33.0])
     for recoding in (0.0, 0.3, 1.0):
-        one = recoding_factors(masses, recoding)
-        many = recoding_factors(masses, np.full(5, recoding))
+        one = recoding_factors(weight_sums, recoding)
+        many = recoding_factors(weight_sums, np.full(5, recoding))
         np.testing.assert_allclose(many, one, rtol=1e-14)
     # With exponents of their own, classes are raised above the largest, whatever its own is.
-    ratios = recoding_factors(masses, np.array([0.5, 1.0, 0.9, 0.2, 0.0]))
+    ratios = recoding_factors(weight_sums, np.array([0.5, 1.0, 0.9, 0.2, 0.0]))
     np.testing.assert_allclose(
         ratios[[0, 3, 4]] / ratios[2], [(120 / 7) ** 0.5, 120**0.2, 1.0], rtol=1e-14
     )

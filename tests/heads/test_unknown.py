@@ -12,13 +12,13 @@ from newfound.heads.unknown import (
     MOST_MISTAKEN,
     SMALLEST_BOUND,
     SMALLEST_GAP,
-    USUAL_SPREAD,
+    TYPICAL_SPREAD,
     Bound,
-    Usual,
+    Typical,
     bound_between,
     cosines,
     discounted,
-    usual_of,
+    typical_of,
 )
 from tests import oracles
 
@@ -61,38 +61,38 @@ def test_rows_of_any_size_have_cosines(size: float) -> None:
 def test_what_is_usual_of_few_rows_is_what_is_usual_of_all() -> None:
     own = np.concatenate([np.full(1000, 0.5), [0.1]])
     index = np.repeat([0, 1], [1000, 1])
-    usual = usual_of(own, index, np.array(["cup", "mug"]))
+    usual = typical_of(own, index, np.array(["cup", "mug"]))
     assert usual is not None
     assert usual.of_class["cup"] == pytest.approx(0.5, abs=0.01)
     assert usual.of_class["mug"] == pytest.approx((0.1 + 10 * usual.of_all) / 11)
-    likeness = usual.likeness(np.array([[0.4, 0.4, 0.4]]), np.array(["cup", "mug", "jug"]))[0]
+    likeness = usual.similarity(np.array([[0.4, 0.4, 0.4]]), np.array(["cup", "mug", "jug"]))[0]
     assert likeness[2] == pytest.approx(0.4 / usual.of_all)
 
 
 def test_a_class_counts_with_as_many_rows_as_one_stands_for() -> None:
     labels, index = np.array(["cup", "mug"]), np.array([0, 0, 0, 1, 1, 1])
     own = np.repeat([0.5, 0.3], 3)
-    rows = usual_of(own, index, labels)
-    typical = usual_of(np.array([0.5, 0.3]), np.arange(2), labels, np.full(2, 3.0))
+    rows = typical_of(own, index, labels)
+    typical = typical_of(np.array([0.5, 0.3]), np.arange(2), labels, np.full(2, 3.0))
     assert rows is not None
     assert typical is not None
     assert rows.of_class == pytest.approx(typical.of_class)
 
 
 def test_where_rows_are_not_like_their_classes_nothing_is_usual() -> None:
-    assert usual_of(np.array([0.1, -0.2]), np.array([0, 1]), np.array(["cup", "mug"])) is None
+    assert typical_of(np.array([0.1, -0.2]), np.array([0, 1]), np.array(["cup", "mug"])) is None
 
 
 def test_a_class_hardly_like_itself_is_not_like_everything() -> None:
     own, index = np.concatenate([np.full(99, 0.5), np.full(99, -0.2)]), np.repeat([0, 1], 99)
-    usual = usual_of(own, index, np.array(["cup", "mug"]))
+    usual = typical_of(own, index, np.array(["cup", "mug"]))
     assert usual is not None
     assert usual.of_class["mug"] == pytest.approx(usual.of_all / 2)
 
 
 def test_a_class_renamed_is_as_usual_as_before() -> None:
-    usual = Usual(0.3, {"cup": 0.4, "mug": 0.2})
-    assert usual.renamed("cup", "jug").of_class == {"jug": 0.4, "mug": 0.2}
+    usual = Typical(0.3, {"cup": 0.4, "mug": 0.2})
+    assert usual.rename("cup", "jug").of_class == {"jug": 0.4, "mug": 0.2}
 
 
 @given(
@@ -107,22 +107,24 @@ def test_the_bound_is_between_and_mistakes_few_of_the_known(a: Any, b: Any) -> N
         assert gap <= SMALLEST_GAP
         return
     assert bound.slope > 0
-    assert SMALLEST_BOUND <= bound.likeness < known.mean()
-    assert np.count_nonzero(known < bound.likeness) <= MOST_MISTAKEN * len(known) + 1
+    assert SMALLEST_BOUND <= bound.similarity < known.mean()
+    assert np.count_nonzero(known < bound.similarity) <= MOST_MISTAKEN * len(known) + 1
     higher = bound_between(known + 1, unknown + 1, len(known), len(unknown))
-    if gap > SMALLEST_GAP + 1e-9 and bound.likeness > SMALLEST_BOUND:
+    if gap > SMALLEST_GAP + 1e-9 and bound.similarity > SMALLEST_BOUND:
         assert higher is not None
-        assert higher.likeness == pytest.approx(bound.likeness + 1, abs=1e-9)
+        assert higher.similarity == pytest.approx(bound.similarity + 1, abs=1e-9)
 
 
 def test_the_spread_of_few_is_drawn_to_the_usual_one_as_if_two_more_were_there() -> None:
     known, unknown = np.array([0.9, 1.0, 1.1]), np.array([0.1, 0.2, 0.3])
-    usual = 2 * USUAL_SPREAD**2
+    usual = 2 * TYPICAL_SPREAD**2
     of_known, of_unknown = (np.sqrt((2 * each.var() + usual) / 4) for each in (known, unknown))
     bound = bound_between(known, unknown, 3, 3)
     assert bound is not None
     assert bound.slope == pytest.approx(0.8 / (of_known * of_unknown))
-    assert bound.likeness == pytest.approx(0.2 + 0.8 * of_unknown / (of_unknown + CARE * of_known))
+    assert bound.similarity == pytest.approx(
+        0.2 + 0.8 * of_unknown / (of_unknown + CARE * of_known)
+    )
 
 
 def test_what_is_like_nothing_is_unknown_however_much_known_and_unknown_overlap() -> None:
@@ -137,7 +139,7 @@ def test_with_many_rows_the_bound_divides_the_spreads_as_it_says() -> None:
     known, unknown = rng.normal(1.0, 0.1, 100_000), rng.normal(0.2, 0.2, 100_000)
     bound = bound_between(known, unknown, len(known), len(unknown))
     assert bound is not None
-    steps = (1.0 - bound.likeness) / 0.1, (bound.likeness - 0.2) / 0.2
+    steps = (1.0 - bound.similarity) / 0.1, (bound.similarity - 0.2) / 0.2
     assert steps[0] / steps[1] == pytest.approx(CARE, rel=0.02)
     assert bound.slope == pytest.approx(0.8 / (0.1 * 0.2), rel=0.02)
 

@@ -28,6 +28,8 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
     "estimators": ("tests/test_checks.py", "tests/engine"),
     "features": ("tests/recognition",),
     "heads": ("tests/engine", "tests/estimators"),
+    "learner": ("tests/estimators", "tests/distributed"),
+    "memory": ("tests/selection", "tests/estimators", "tests/distributed"),
     "paper": ("tests/cli",),
     "recognition": ("tests/studio", "tests/cli"),
     "river": ("tests/test_river.py",),

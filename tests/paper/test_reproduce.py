@@ -16,7 +16,7 @@ from newfound.paper import run as runs
 from newfound.paper.bayes import DEVIATIONS, MEANS, agreement, boundary, learn
 from newfound.paper.findings import findings, robot_findings
 from newfound.paper.methods import PENALTIES, Chosen, Rebalanced, Recoded
-from newfound.paper.protocol import Sizes, Trial, draw, snapshots
+from newfound.paper.protocol import Trial, TrialSizes, draw, measurements
 from newfound.paper.report import outcome
 from newfound.paper.studies import STUDIES, Study, digits_study
 from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells, published_numbers
@@ -49,13 +49,13 @@ def test_no_example_is_used_twice() -> None:
     y = np.repeat(np.arange(4), 50)
     X = np.arange(200.0)[:, None]
     is_test = np.random.default_rng(0).random(200) < 0.3
-    trial = draw(X, y, is_test, 2, Sizes(n_bal=20, n_test=9, n_imb=7), seed=[1])
+    trial = draw(X, y, is_test, 2, TrialSizes(n_bal=20, n_test=9, n_imb=7), seed=[1])
     used = np.concatenate([part.X.ravel() for part in trial]).astype(int)
     assert len(set(used.tolist())) == len(used)
     assert is_test[trial.test.X.ravel().astype(int)].all()
     for part in trial[:3]:
         assert not is_test[part.X.ravel().astype(int)].any()
-    again = draw(X, y, is_test, 2, Sizes(n_bal=20, n_test=9, n_imb=7), seed=[1])
+    again = draw(X, y, is_test, 2, TrialSizes(n_bal=20, n_test=9, n_imb=7), seed=[1])
     for one, other in zip(trial, again, strict=True):
         np.testing.assert_array_equal(one.X, other.X)
 
@@ -63,7 +63,7 @@ def test_no_example_is_used_twice() -> None:
 def test_without_a_test_set_tests_are_drawn_first_and_validation_can_be_left_out() -> None:
     y = np.repeat(np.arange(3), 12)
     X = np.arange(36.0)[:, None]
-    sizes = Sizes(n_bal=6, n_test=4, n_imb=9, validation_share=0.0)
+    sizes = TrialSizes(n_bal=6, n_test=4, n_imb=9, validation_share=0.0)
     trial = draw(X, y, None, 2, sizes, seed=[1])
     assert [len(part.y) for part in trial] == [12, 0, 8, 12]
     used = np.concatenate([part.X.ravel() for part in trial])
@@ -73,10 +73,10 @@ def test_without_a_test_set_tests_are_drawn_first_and_validation_can_be_left_out
 def test_classes_with_fewer_examples_give_all_they_have() -> None:
     y = np.array([0] * 10 + [1] * 100)
     is_test = np.arange(110) % 2 == 0
-    trial = draw(np.zeros((110, 1)), y, is_test, 1, Sizes(50, 9, 500), seed=[0])
+    trial = draw(np.zeros((110, 1)), y, is_test, 1, TrialSizes(50, 9, 500), seed=[0])
     assert [len(part.y) for part in trial] == [4, 1, 50, 14]
-    seen = list(snapshots(trial, Recoded({"N": 0.0}), (10, 60)))
-    assert [snapshot.n_imb for snapshot in seen] == [10]
+    seen = list(measurements(trial, Recoded({"N": 0.0}), (10, 60)))
+    assert [measurement.n_imb for measurement in seen] == [10]
 
 
 def by_hand(trial: Trial, n_imb: int, penalty: float, recoding: float, balanced: bool) -> Any:
@@ -97,17 +97,19 @@ def test_what_is_learned_online_is_the_closed_form(study: Study) -> None:
     trial = a_trial(study)
     recoded, rebalanced = Recoded({"N": 0.0, "RC": 0.7}), Rebalanced()
     for learner in (recoded, rebalanced):
-        for snapshot in snapshots(trial, learner, COUNTS):
+        for measurement in measurements(trial, learner, COUNTS):
             expected = by_hand(
                 trial,
-                snapshot.n_imb,
+                measurement.n_imb,
                 learner.model.penalty,
-                {"N": 0.0, "RC": 0.7, "RB": 0.0}[snapshot.method],
-                snapshot.method == "RB",
+                {"N": 0.0, "RC": 0.7, "RB": 0.0}[measurement.method],
+                measurement.method == "RB",
             )
             # One answer of 500 may fall the other way by rounding.
-            np.testing.assert_allclose(snapshot[2:], expected, atol=0.021)
-            assert snapshot.total == pytest.approx(0.9 * snapshot.balanced + 0.1 * snapshot.rare)
+            np.testing.assert_allclose(measurement[2:], expected, atol=0.021)
+            assert measurement.total == pytest.approx(
+                0.9 * measurement.balanced + 0.1 * measurement.rare
+            )
     assert rebalanced.agrees_with_batch(trial.test.X)
     rebalanced.rows.pop()
     assert not rebalanced.agrees_with_batch(trial.test.X)
@@ -137,7 +139,7 @@ def test_the_penalty_is_the_largest_that_is_as_good_as_the_best_in_validation(
 def test_the_chosen_one_sees_what_the_others_learn_and_validate_on(study: Study) -> None:
     trial = a_trial(study)
     chosen = Chosen()
-    names = [snapshot.method for snapshot in snapshots(trial, chosen, (1, 5))]
+    names = [measurement.method for measurement in measurements(trial, chosen, (1, 5))]
     assert names == ["chosen", "chosen"]
     assert chosen.model.class_count_.tolist() == [110] * 8 + [5, 110]
 
@@ -374,7 +376,7 @@ def test_what_is_out_of_tolerance_is_exit_code_four(
     # The digits, taken for MNIST: single examples of 64 pixels are not as good as published.
     fake = digits_study()._replace(published="mnist", comparable=True, counts=(500, 501))
     few = fake._replace(counts=(1, 5, 10), rare=1, recoding=0.0)
-    monkeypatch.setitem(STUDIES, "mnist", lambda: few)
+    monkeypatch.setitem(STUDIES, "mnist", lambda _: few)
     done = newfound("reproduce", "mnist", "--trials", 1, "--output", tmp_path)
     assert done.code == 4
     assert " !" in done.out

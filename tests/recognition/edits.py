@@ -7,16 +7,26 @@ from typing import Any
 import numpy as np
 
 from newfound.recognition import replay
-from newfound.recognition.journal import NewExample
-from newfound.recognition.journalled import JournalledRecogniser
-from newfound.recognition.recogniser import Recogniser
+from newfound.recognition.editor import Editor
+from newfound.recognition.history import Edit
+from newfound.recognition.knowledge import Knowledge, new_knowledge
+from newfound.recognition.sources import NewExample
 
 WIDTH = 6
 LABELS = ("cup", "mug", "jug", "pot")
 
 
-def open_at(path: Path, **options: Any) -> JournalledRecogniser:
-    return JournalledRecogniser(path, None, **options)
+def open_at(path: Path, **options: Any) -> Editor:
+    return Editor(path, None, **options)
+
+
+def teach_one(
+    editor: Editor, vector: Any, label: Any, digest: bytes, key: str | None = None, **more: Any
+) -> Edit:
+    """Teach an example, with an action or not; all else is what it comes with."""
+    action = more.pop("action", None)
+    example = NewExample(np.asarray(vector), digest, **more)
+    return editor.teach_new(example, label, key=key, action=action)
 
 
 def digest(number: int) -> bytes:
@@ -58,7 +68,7 @@ class Oracle:
         return Counter(self.now.values())
 
 
-def edit(recogniser: JournalledRecogniser, oracle: Oracle, number: int, key: str) -> str:
+def edit(editor: Editor, oracle: Oracle, number: int, key: str) -> str:
     """Make the edit of a number, which depends on what there is, in both; return its name."""
     rng = np.random.default_rng(number)
     ids, classes = sorted(oracle.now), sorted(oracle.counts)
@@ -75,13 +85,13 @@ def edit(recogniser: JournalledRecogniser, oracle: Oracle, number: int, key: str
         "dismiss": bool(oracle.open),
     }
     name = name if is_possible.get(name, True) else "teach"
-    EDITS[name](recogniser, oracle, rng, number, key)
+    EDITS[name](editor, oracle, rng, number, key)
     return name
 
 
-def _teach(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _teach(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     label = str(rng.choice(LABELS))
-    made = r.teach_one(row(number, label), label, digest(number), key=key)
+    made = teach_one(r, row(number, label), label, digest(number), key=key)
     o.become({**o.now, made.examples[0]: label})
 
 
@@ -93,13 +103,13 @@ def _some(o: Oracle, rng: Any) -> list[int]:
     return found
 
 
-def _delete(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _delete(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     some = _some(o, rng)
     r.delete(some, key=key)
     o.become({each: label for each, label in o.now.items() if each not in some})
 
 
-def _move(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _move(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     label = str(rng.choice(LABELS))
     some = [each for each in _some(o, rng) if o.now[each] != label]
     if not some:
@@ -109,41 +119,41 @@ def _move(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -
     o.become({**o.now, **dict.fromkeys(some, label)})
 
 
-def _rename(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _rename(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     old, new = str(rng.choice(sorted(o.counts))), f"new {number}"
-    r.rename_class(old, new, key=key)
+    r.rename(old, new, key=key, join=False)
     o.become({each: new if label == old else label for each, label in o.now.items()})
 
 
-def _join(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _join(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     old, new = rng.choice(sorted(o.counts), size=2, replace=False).tolist()
-    r.rename_class(old, new, join=True, key=key)
+    r.rename(old, new, join=True, key=key)
     o.become({each: new if label == old else label for each, label in o.now.items()})
 
 
-def _drop(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _drop(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     old = str(rng.choice(sorted(o.counts)))
-    r.delete_class(old, key=key)
+    r.forget_class(old, key=key)
     o.become({each: label for each, label in o.now.items() if label != old})
 
 
-def _undo(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
-    r.undo(key=key)
+def _undo(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
+    r.history.undo(key=key)
     o.future.append((o.now, o.named))
     o.now, o.named = o.past.pop()
 
 
-def _redo(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
-    r.redo(key=key)
+def _redo(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
+    r.history.redo(key=key)
     o.past.append((o.now, o.named))
     o.now, o.named = o.future.pop()
 
 
-def _asked(r: JournalledRecogniser) -> dict[str, Any]:
-    return {question.source: question for question in r.questions(limit=10**6)}
+def _asked(r: Editor) -> dict[str, Any]:
+    return {question.source: question for question in r.journal.inbox.open(limit=10**6)}
 
 
-def _ask(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _ask(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     """Ask, unless that was done before it was killed; then teach, which has a key."""
     source, label = f"number {number}", str(rng.choice(LABELS))
     marks = [number + 10**9 * (1 + each) for each in range(rng.integers(1, 4))]
@@ -154,13 +164,13 @@ def _ask(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) ->
     _teach(r, o, rng, number, key)
 
 
-def _name(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _name(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     source, label = str(rng.choice(o.open)), str(rng.choice(LABELS))
     r.name(_asked(r)[source].id, label, key=key)
     o.become({**o.now, **dict.fromkeys(o.asked[source], label)}, o.named | {source})
 
 
-def _dismiss(r: JournalledRecogniser, o: Oracle, rng: Any, number: int, key: str) -> None:
+def _dismiss(r: Editor, o: Oracle, rng: Any, number: int, key: str) -> None:
     source = str(rng.choice(o.open))
     if source in _asked(r):
         r.dismiss(_asked(r)[source].id)
@@ -185,23 +195,25 @@ NAMES = tuple(EDITS)
 CHANCES = (0.4, 0.1, 0.1, 0.04, 0.02, 0.02, 0.12, 0.08, 0.06, 0.04, 0.02)
 
 
-def assert_is(recogniser: JournalledRecogniser, oracle: Oracle, unsure: int = 0) -> None:
+def assert_is(editor: Editor, oracle: Oracle, unsure: int = 0) -> None:
     """Assert that model, memory, examples and questions are what the oracle says.
 
     Of so many questions nobody knows: it was killed while it asked or dismissed them.
     """
-    assert recogniser.counts == oracle.counts
-    listed = {each.id: each.label for each in recogniser.kept(limit=10**6)}
+    assert editor.recogniser.counts == oracle.counts
+    listed = {each.id: each.label for each in editor.journal.examples.kept(limit=10**6)}
     assert listed == oracle.now
-    remembered = {label: len(known) for label, known in recogniser.taught.digests.items() if known}
+    remembered = {
+        label: len(known) for label, known in editor.recogniser.taught.digests.items() if known
+    }
     assert remembered == oracle.counts
-    asked = {source: question.frames for source, question in _asked(recogniser).items()}
+    asked = {source: question.frames for source, question in _asked(editor).items()}
     assert len(asked.keys() ^ set(oracle.open)) <= unsure
     for source in asked.keys() & set(oracle.open):
         assert asked[source] == oracle.asked[source]
 
 
-def assert_same(one: Recogniser, other: Recogniser, tolerance: float = 1e-10) -> None:
+def assert_same(one: Knowledge, other: Knowledge, tolerance: float = 1e-10) -> None:
     """Assert that two know the same, with the same parameters and weights."""
     assert one.counts == other.counts
     if one.is_taught:
@@ -211,7 +223,6 @@ def assert_same(one: Recogniser, other: Recogniser, tolerance: float = 1e-10) ->
         np.testing.assert_allclose(a.recoding_, b.recoding_, rtol=tolerance, atol=tolerance)
 
 
-def assert_replays(recogniser: JournalledRecogniser) -> None:
+def assert_replays(editor: Editor) -> None:
     """Assert that the journal, read from its beginning, leads to this model."""
-    again = replay.rebuilt(recogniser.journal, replay.Replica(extractor=None))
-    assert_same(recogniser, again)
+    assert_same(editor.knowledge, replay.rebuilt(editor.journal, new_knowledge()))

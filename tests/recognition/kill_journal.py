@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from newfound.recognition import replay
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from tests.effort import seed
 from tests.recognition.edits import Oracle, assert_is, assert_replays, assert_same, edit, open_at
 
@@ -24,12 +24,12 @@ REPLAY_EVERY = 100
 
 def stream(path: Path, oracle: Oracle, number: int, acknowledge: int) -> None:
     """Edit for ever; say so after each edit."""
-    recogniser = open_at(path)
+    editor = open_at(path)
     while True:
-        edit(recogniser, oracle, number, f"key {number}")
+        edit(editor, oracle, number, f"key {number}")
         os.write(acknowledge, b".")
         if number % 7 == 6:
-            recogniser.snapshot()
+            editor.snapshot()
         number += 1
 
 
@@ -60,20 +60,20 @@ def run(path: Path, oracle: Oracle, number: int, rng: random.Random) -> int:
 
 def check(path: Path, oracle: Oracle, number: int, acknowledged: int) -> int:
     """Assert that all acknowledged edits are there, once; return how many edits are."""
-    recogniser = open_at(path)
+    editor = open_at(path)
     present = acknowledged
-    if recogniser.journal.entry_of(f"key {number + acknowledged}") is not None:
+    if editor.journal.entry_of(f"key {number + acknowledged}") is not None:
         present += 1  # it was made, and killed before it could say so
-    apart = JournalledRecogniser(path.with_name("oracle.newfound"), None)
+    apart = Editor(path.with_name("oracle.newfound"), None)
     for each in range(number, number + present):
-        assert recogniser.journal.entry_of(f"key {each}") is not None
+        assert editor.journal.entry_of(f"key {each}") is not None
         edit(apart, oracle, each, f"key {each}")
-    assert recogniser.journal.entry_of(f"key {number + present}") is None
-    assert_is(recogniser, oracle, unsure=1)
-    assert_same(recogniser, apart)
+    assert editor.journal.entry_of(f"key {number + present}") is None
+    assert_is(editor, oracle, unsure=1)
+    assert_same(editor.knowledge, apart.knowledge)
     if number % REPLAY_EVERY < present:
-        assert_replays(recogniser)
-    recogniser.journal.close()
+        assert_replays(editor)
+    editor.journal.close()
     apart.close()
     return present
 

@@ -17,11 +17,9 @@ from sklearn.exceptions import NotFittedError
 from newfound import (
     IncrementalRidgeClassifier,
     IncrementalRidgeClassifierCV,
-    InputError,
     Recogniser,
 )
-from newfound.estimators.learner import Learner
-from newfound.solvers.settings import Settings
+from newfound.learner.learner import Learner
 
 RNG = np.random.default_rng(0)
 SLOW = {"sklearn", "pandas", "scipy.stats", "matplotlib", "joblib", "dask", "distributed", "fsspec"}
@@ -224,20 +222,11 @@ def test_copies_and_pickles_answer_as_the_first(with_model: bool) -> None:
 def test_a_plain_learner_refuses_what_an_estimator_refuses(
     rows: np.ndarray, labels: list[str], said: str
 ) -> None:
-    for model in Learner().store(X, Y), IncrementalRidgeClassifierCV().store(X, Y):
-        with pytest.raises(ValueError) as refusal:  # noqa: PT011 - scikit-learn's has its own words
-            model.store(rows, labels)
-        assert said in str(refusal.value) or type(model) is not Learner
-        assert model.n_samples_seen_ == 60
-
-
-def test_a_learner_of_one_kind_does_not_become_another() -> None:
-    fixed = Learner(Settings(1.0, 0.7, None, True)).store(X, Y)
-    choosing, model = Learner().store(X, Y), IncrementalRidgeClassifier().fit(X[:3], Y[:3])
-    with pytest.raises(InputError, match="cannot be made of this IncrementalRidgeClassifierCV"):
-        model.take_over(choosing)
-    assert model.n_samples_seen_ == 3
-    for other in (fixed, model):
-        with pytest.raises(InputError, match="cannot be made of this IncrementalRidgeClassifier"):
-            IncrementalRidgeClassifierCV().take_over(other)
-    assert model.take_over(fixed).n_samples_seen_ == 60
+    learner, model = Learner(), IncrementalRidgeClassifierCV().fit(X, Y)
+    learner.learn(X, Y)
+    with pytest.raises(ValueError, match=said):
+        learner.learn(rows, labels)
+    with pytest.raises(ValueError):  # noqa: PT011 - scikit-learn has its own words
+        model.partial_fit(rows, labels)
+    for known in (learner, model.learner_):
+        assert known.engine.memory.sums.total == 60

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from newfound.common.errors import InputError
 from newfound.recognition.evidence import Evidence, stretches
-from newfound.recognition.recogniser import Answer
+from newfound.recognition.knowledge import Answer
 
 LABELS = ("cup", "jug", "mug", "pot")
 chance = st.floats(0.0, 1.0)

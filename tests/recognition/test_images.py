@@ -23,6 +23,7 @@ from newfound import (
     load,
 )
 from newfound.features import Pixels
+from newfound.recognition.knowledge import Knowledge
 from newfound.recognition.sources import NoLabelError
 from tests.answers import assert_same
 from tests.command_line import newfound, picture, write_pictures
@@ -329,13 +330,13 @@ def test_frame_by_frame_lessons_renew_the_choice_and_questions_change_nothing(
     taught: Recogniser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     renewed: list[int] = []
-    refresh = Recogniser.refresh
+    reconsider = Knowledge.reconsider
 
-    def count(recogniser: Recogniser) -> None:
-        renewed.append(recogniser.model.n_samples_seen_)
-        refresh(recogniser)
+    def count(knowledge: Knowledge) -> None:
+        renewed.append(sum(knowledge.counts.values()))
+        reconsider(knowledge)
 
-    monkeypatch.setattr(Recogniser, "refresh", count)
+    monkeypatch.setattr(Knowledge, "reconsider", count)
     for seed in range(60):
         taught.teach(array(seed, 3), "jug")
         taught.save(tmp_path / "before", refresh=False)
@@ -343,7 +344,7 @@ def test_frame_by_frame_lessons_renew_the_choice_and_questions_change_nothing(
         taught.save(tmp_path / "after", refresh=False)
         assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
     assert renewed == [48, 64, 86]  # a quarter of what is known is new each time
-    taught.refresh_if_changed()
-    taught.refresh_if_changed()
+    taught.save(tmp_path / "after")
+    taught.save(tmp_path / "after")
     assert renewed[-1] == 96
     assert len(renewed) == 4

@@ -111,7 +111,7 @@ def test_what_is_no_number_is_refused_in_words_that_help(odd: str) -> None:
 def test_classes_are_looked_up_once_and_not_for_every_row() -> None:
     model = made([f"class {number}" for number in range(500)])
     recogniser = Recogniser(model)
-    sums = recogniser.model.to_state().sums
+    sums = recogniser.model.learner_.to_state().sums
     taught = sums.labels
 
     class Counted(np.ndarray):

@@ -15,8 +15,8 @@ from newfound import (
     Recogniser,
     WrongExtractorError,
 )
-from newfound.estimators.learner import Learner
 from newfound.features import Identity
+from newfound.learner.learner import Learner
 from newfound.recognition.taught import TaughtImages
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.storage import format as file_format
@@ -86,8 +86,8 @@ def test_per_class_sums_without_weights_change_no_answer() -> None:
         np.testing.assert_allclose(held.novelty(X), plain.novelty(X), atol=1e-5)
 
 
-def taught(n: int = 60, lean: bool = False) -> Recogniser:
-    recogniser = Recogniser(lean=lean)
+def taught(n: int = 60, class_sums: bool = True) -> Recogniser:
+    recogniser = Recogniser(class_sums=class_sums)
     labels = [f"class {number % 3}" for number in range(n)]
     for start in range(0, n, 16):
         part = slice(start, start + 16)
@@ -163,7 +163,9 @@ def test_forgetting_allows_for_last_bits_in_sums_too() -> None:
     assert recogniser.taught.digests == rest.taught.digests
     one, other = recogniser.model, rest.model
     np.testing.assert_allclose(
-        np.tril(one.to_state().sums.gram), np.tril(other.to_state().sums.gram), atol=1e-4
+        np.tril(one.learner_.to_state().sums.gram),
+        np.tril(other.learner_.to_state().sums.gram),
+        atol=1e-4,
     )
     ours, theirs = (sorted(map(tuple, model.witnesses_[0].tolist())) for model in (one, other))
     assert ours == theirs
@@ -226,9 +228,9 @@ def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
     calibration, made = recogniser.model.calibration_, list[int]()
     reconsider = Learner.reconsider
 
-    def count(model: Learner) -> Learner:
-        made.append(model.n_samples_seen_)
-        return reconsider(model)
+    def count(learner: Learner, *, aside: bool) -> None:
+        made.append(learner.engine.memory.sums.total)
+        reconsider(learner, aside=aside)
 
     monkeypatch.setattr(Learner, "reconsider", count)
     X, y = rows(600, 8), [f"class {n % 3}" for n in range(600)]
@@ -241,10 +243,12 @@ def test_a_lesson_leaves_the_choice_alone_until_it_is_refreshed(
     assert recogniser.model.calibration_ != calibration
 
 
-def test_a_lean_recogniser_keeps_no_sums_per_class(tmp_path: Path) -> None:
-    for lean in (True, False):
-        taught(lean=lean).save(tmp_path / "m")
-        assert Recogniser(tmp_path / "m").model.sums_.per_class is not lean
+def test_sums_of_each_class_are_kept_if_they_are_wanted(tmp_path: Path) -> None:
+    for wanted in (True, False):
+        taught(class_sums=wanted).save(tmp_path / "m")
+        again = Recogniser(tmp_path / "m")
+        assert again.model.learner_.engine.memory.sums.per_class is wanted
+        assert again.holds_class_sums is wanted
 
 
 def test_answers_are_those_of_the_model_best_first() -> None:
@@ -279,23 +283,23 @@ def test_any_model_becomes_a_recogniser_that_remembers_nothing(tmp_path: Path) -
 
 def test_a_memory_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     recogniser = taught()
-    contents = recogniser.model.to_state()
+    contents = recogniser.model.learner_.to_state()
     good = recogniser.taught.to_arrays(contents.sums.labels.tolist())
     for bad in (
-        {"class": good["class"] + 3},
-        {"class": good["class"] - 1},
-        {"class": good["class"][1:]},
-        {"class": good["class"].astype(np.int32)},
-        {"digests": good["digests"][:, 1:]},
-        {"digests": good["digests"].astype(np.int64)},
-        {"called_unknown_above": np.array([1.5])},
-        {"called_unknown_above": np.array([np.nan])},
-        {"called_unknown_above": np.array([0.5, 0.5])},
+        {"memory.class": good["memory.class"] + 3},
+        {"memory.class": good["memory.class"] - 1},
+        {"memory.class": good["memory.class"][1:]},
+        {"memory.class": good["memory.class"].astype(np.int32)},
+        {"memory.digests": good["memory.digests"][:, 1:]},
+        {"memory.digests": good["memory.digests"].astype(np.int64)},
+        {"memory.called_unknown_above": np.array([1.5])},
+        {"memory.called_unknown_above": np.array([np.nan])},
+        {"memory.called_unknown_above": np.array([0.5, 0.5])},
     ):
-        file_format.write(tmp_path / "m", contents.keeping("memory", {**good, **bad}))
+        file_format.write(tmp_path / "m", contents.keeping({**good, **bad}))
         with pytest.raises(ModelFileError, match="damaged"):
             Recogniser(tmp_path / "m")
-    file_format.write(tmp_path / "m", contents.keeping("memory", {"class": good["class"]}))
+    file_format.write(tmp_path / "m", contents.keeping({"memory.class": good["memory.class"]}))
     with pytest.raises(ModelFileError, match="damaged"):
         Recogniser(tmp_path / "m")
 

@@ -106,11 +106,11 @@ def together(*calls: Any) -> None:
         thread.join()
 
 
-@pytest.mark.parametrize("lean", [False, True])
-def test_the_same_lesson_in_two_threads_is_learned_and_forgotten_once(lean: bool) -> None:
+@pytest.mark.parametrize("class_sums", [True, False])
+def test_the_same_lesson_in_two_threads_is_learned_and_forgotten_once(class_sums: bool) -> None:
     images = list(RNG.integers(0, 256, (12, 20, 20), dtype=np.uint8))
     for _ in range(5):
-        recogniser = Recogniser(extractor="pixels:size=4", lean=lean)
+        recogniser = Recogniser(extractor="pixels:size=4", class_sums=class_sums)
         recogniser.teach(images[:2], "b")
         together(*[partial(recogniser.teach, images, "a")] * 3)
         assert recogniser.counts == {"a": 12, "b": 2}

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from newfound import IncrementalRidgeClassifier, InputError, Recogniser
-from newfound.recognition.evaluation import auc, roc_curve
+from newfound.recognition.evaluation import auc, evaluate, roc_curve
 from newfound.recognition.sources import Example
-from newfound.storage import format as file_format
-from tests.answers import assert_same
 from tests.crafted import taken_apart
 
 GOLDEN = Path(__file__).parent.parent / "storage" / "golden"
@@ -130,45 +128,13 @@ def test_a_bound_that_was_set_goes_wherever_the_recogniser_goes(tmp_path: Path) 
     assert (tmp_path / "default again").read_bytes() == (tmp_path / "default").read_bytes()
 
 
-def test_a_bound_on_novelty_in_an_older_file_is_passed_over(tmp_path: Path) -> None:
-    recogniser = taught()
-    state = recogniser.model.to_state()
-    kept = recogniser.taught.to_arrays(state.sums.labels.tolist())
-    kept["unknown_above"] = np.array([1e-3])
-    file_format.write(tmp_path / "m", state.keeping("memory", kept))
-    again = Recogniser(tmp_path / "m")
-    assert again.unknown_above == 0.5
-    assert_same(again.look_at_vectors(views(0, 9)), recogniser.look_at_vectors(views(0, 9)))
-
-
-@pytest.mark.parametrize(
-    "path",
-    [GOLDEN / age / "remembered.model" for age in ("510def3", "peaks", "witnesses")],
-    ids=str,
-)
-def test_a_recogniser_from_before_there_was_such_a_probability_has_one(
-    path: Path, tmp_path: Path
-) -> None:
-    recogniser = Recogniser(path)
-    assert "memory.unknown_above" in taken_apart(path)[1]
-    assert (recogniser.unknown_above, recogniser.cannot_tell_unknown) in (
-        (0.5, None),
-        (0.5, "what was taught so far does not tell known things from unknown ones"),
-    )
-    X = np.random.default_rng(0).uniform(size=(9, 4))
-    answers = recogniser.look_at_vectors(X)
-    assert all(0 <= answer.unknown <= 1 for answer in answers)
-    recogniser.save(tmp_path / "again")
-    assert_same(Recogniser(tmp_path / "again").look_at_vectors(X), answers)
-
-
 @pytest.mark.slow
 def test_an_evaluation_counts_what_answers_say() -> None:
     recogniser = taught()
     shown = [*examples(0, 9, "cup"), *examples(1, 9, "mug"), *examples(3, 4, "never taught")]
     strangers = examples(3, 30, None)
     for bound in (0.0, 0.5, 1.0):
-        result = recogniser.evaluate_examples(shown, strangers, unknown_above=bound)
+        result = evaluate(recogniser, shown, strangers, unknown_above=bound)
         answers = [
             recogniser.look_at_vectors(np.array([each.vector]), unknown_above=bound)[0]
             for each in (*shown, *strangers)
@@ -182,9 +148,9 @@ def test_an_evaluation_counts_what_answers_say() -> None:
         assert result.auc == pytest.approx(roc_auc_score([0] * 18 + [1] * 34, values))
         assert result.to_json()["auc"] == result.auc
     recogniser.unknown_above = 1.0
-    assert recogniser.evaluate_examples(shown).unknown_called_known == 4
-    assert recogniser.evaluate_examples(shown[:18]).auc is None
-    assert recogniser.evaluate_examples(shown[18:]).auc is None
+    assert evaluate(recogniser, shown).unknown_called_known == 4
+    assert evaluate(recogniser, shown[:18]).auc is None
+    assert evaluate(recogniser, shown[18:]).auc is None
 
 
 def test_unknown_images_are_taken_from_wherever_images_are() -> None:

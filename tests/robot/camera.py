@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from newfound.robot.messages import COMPRESSED, ImageMessage, image_message_cdr, typestore
+from newfound.robot.messages import COMPRESSED, ImageMessage, read_image, typestore
 
 CAMERA = "camera"
 
@@ -40,4 +40,4 @@ def compressed(jpeg: bytes, stamp: int, ros: int = 2) -> bytes:
 
 def seen(thing: int, number: int, stamp: int = 0) -> ImageMessage:
     """Return a message as it is read."""
-    return image_message_cdr(message(thing, number, stamp), COMPRESSED)
+    return read_image(message(thing, number, stamp), COMPRESSED)

@@ -11,7 +11,7 @@ from newfound.robot.messages import (
     CLASSIFICATION_2D,
     COMPRESSED,
     VISION_INFO,
-    decode_ros1,
+    decode,
     typestore,
 )
 from newfound.robot.ros1_topics import import_rospy
@@ -39,7 +39,7 @@ def main() -> None:
             rospy.AnyMsg,
             lambda said, name=name, of=of: tell(
                 name,
-                fields_of(rospy, name, decode_ros1(said._buff, of)),  # noqa: SLF001 - AnyMsg's
+                fields_of(rospy, name, decode(said._buff, of, ros=1)),  # noqa: SLF001 - AnyMsg's
             ),
         )
     shown = [1]

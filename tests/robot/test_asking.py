@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from newfound.common.errors import InputError
+from newfound.recognition.editor import Editor
 from newfound.recognition.inbox import MOST_FRAMES
-from newfound.recognition.journalled import JournalledRecogniser
-from newfound.recognition.recogniser import Answer
+from newfound.recognition.knowledge import Answer
 from newfound.robot.asking import Asking
 
 KNOWN = Answer("cup", 0.9, 0.1, 0.1, True, [("cup", 0.9)])
@@ -96,12 +96,12 @@ def test_of_what_is_seen_now_small_pictures_are_held_and_no_whole_frames() -> No
 
 
 def test_what_is_open_in_the_inbox_is_not_asked_about_by_who_starts_again(tmp_path: Path) -> None:
-    kitchen = JournalledRecogniser(tmp_path / "kitchen.newfound", None)
+    kitchen = Editor(tmp_path / "kitchen.newfound", None)
     asking = Asking.of(kitchen, after=0.3)
     for frame in range(5):
         if found := asking.add(None, view(1, frame), picture(frame), frame / 10):
             kitchen.ask(found, "camera")
-    assert len(kitchen.questions()[0].frames) == 4
+    assert len(kitchen.journal.inbox.open()[0].frames) == 4
     again = Asking.of(kitchen, after=0.3)
     assert watch(again, 1, 2.0, 0.0, None) == []
     assert len(watch(again, 2, 2.0, 2.0, None)) == 1

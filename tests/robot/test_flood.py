@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from newfound.recognition.journalled import JournalledRecogniser
-from newfound.robot.messages import string_message_cdr
+from newfound.recognition.editor import Editor
+from newfound.robot.messages import text_message
 from tests.background import in_the_background
 from tests.robot.camera import message
 from tests.robot.recorder import says
@@ -29,7 +29,7 @@ def test_a_flood_of_anything_leaves_commands_answered_and_lessons_kept(tmp_path:
             b"\0",
             image[: len(image) // 2],
             bytes(lies),
-            string_message_cdr("no image"),
+            text_message("no image"),
             b"\0\1\0\0" + b"\xff" * 60,  # a length of four thousand million
             b"\xff\xd8" + bytes(100),
         ]
@@ -55,7 +55,7 @@ def test_a_flood_of_anything_leaves_commands_answered_and_lessons_kept(tmp_path:
         # Each message was looked at, named as unreadable, or replaced by a newer one.
         assert frames.came == frames.dropped + listener.looked + listener.unreadable
         assert listener.unreadable
-    found = JournalledRecogniser(tmp_path / "kitchen.newfound", "pixels:size=8", read_only=True)
-    assert found.counts == counts
+    found = Editor(tmp_path / "kitchen.newfound", "pixels:size=8", read_only=True)
+    assert found.recogniser.counts == counts
     assert sum(counts.values()) >= 1
     found.close()

@@ -16,7 +16,7 @@ from PIL import Image
 from newfound.common.errors import InputError, NewfoundError
 from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame
-from newfound.robot.messages import IMAGES, decode_cdr, decode_ros1, image_message_cdr
+from newfound.robot.messages import IMAGES, decode, read_image
 from newfound.robot.recordings import Recording
 from tests.effort import share_of
 from tests.robot.bags import KINDS, compressed, encoded, image, text, write_bag
@@ -93,9 +93,9 @@ def test_whatever_bytes_change_nothing_but_our_errors_come(
 
 @given(st.binary(max_size=200), st.sampled_from(IMAGES))
 def test_random_bytes_are_read_or_refused(data: bytes, kind: str) -> None:
-    for decode in (decode_cdr, decode_ros1):
+    for ros in (1, 2):
         with contextlib.suppress(InputError):  # and no other
-            assert decode(data, kind).__msgtype__ == kind
+            assert decode(data, kind, ros).__msgtype__ == kind
 
 
 @given(st.integers(0, 10_000), st.binary(min_size=4, max_size=4), st.sampled_from(["raw", "jpeg"]))
@@ -108,7 +108,7 @@ def test_a_message_with_four_bytes_changed_is_read_or_refused(
     data[at : at + 4] = other
     for type in (None, told.type):
         with contextlib.suppress(InputError):  # and no other
-            assert image_message_cdr(bytes(data), type).picture().mode == "RGB"
+            assert read_image(bytes(data), type).picture().mode == "RGB"
 
 
 def test_a_folder_that_lies_about_its_files_opens_no_others(tmp_path: Path) -> None:

@@ -84,10 +84,14 @@ def test_a_text_holds_until_the_next(texts: list[tuple[int, str]]) -> None:
 
 
 def test_frames_outside_any_label_are_counted_and_problems_pass() -> None:
-    frames: list[Frame | Problem] = [Frame(None, n, f"{n}", b"") for n in range(4)]  # type: ignore[arg-type]
+    spans = Spans([Span(0, 1, "mug"), Span(3, 9, "cup")])
+    frames: list[Frame | Problem] = [
+        Frame(None, n, f"{n}", b"", spans.at(n))  # type: ignore[arg-type]
+        for n in range(4)
+    ]
     frames.insert(1, problem := Problem("1", "damaged"))
     counted = Counter[str]()
-    first, passed, last = labelled(frames, Spans([Span(0, 1, "mug"), Span(3, 9, "cup")]), counted)
+    first, passed, last = labelled(frames, None, counted)
     assert isinstance(first, Frame)
     assert isinstance(last, Frame)
     assert (first.label, passed, last.label) == ("mug", problem, "cup")

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from newfound.common.errors import InputError
+from newfound.recognition.editor import Editor
 from newfound.recognition.journal import JournalError
-from newfound.recognition.journalled import JournalledRecogniser
 from newfound.robot.asking import Asking
 from newfound.robot.crops import Crop
 from newfound.robot.listening import MOST_WAITING, Listener
@@ -32,9 +32,9 @@ class World:
 
     def __init__(self, folder: Path, **options: Any) -> None:
         self.file = folder / "kitchen.newfound"
-        self.recogniser = JournalledRecogniser(self.file, "pixels:size=8")
+        self.editor = Editor(self.file, "pixels:size=8")
         self.said = Recorder()
-        self.listener = Listener(self.recogniser, self.said, **options)
+        self.listener = Listener(self.editor, self.said, **options)
         self._stamps = count(1)
 
     def show(self, thing: int, number: int) -> Any:
@@ -65,7 +65,7 @@ class World:
 
     def close(self) -> None:
         self.listener.close()
-        self.recogniser.close()
+        self.editor.close()
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_what_was_taught_by_command_is_answered_with_the_images_own_stamp(
     assert answer["stamp"] == {"sec": 1_700_000_000, "nanosec": 123_456_789}
     assert (answer["label"], answer["frame_id"]) == ("cup", CAMERA)
     assert {guess["label"] for guess in answer["top"]} == {"mug", "cup"}
-    assert answer["position"] == world.recogniser.position
+    assert answer["position"] == world.editor.history.position
 
 
 def test_the_end_of_a_lesson_says_what_was_taught_and_what_was_skipped(
@@ -117,7 +117,7 @@ def test_the_end_of_a_lesson_says_what_was_taught_and_what_was_skipped(
     assert world.listener.do("stop")["what"] == "taught 2 of mug; skipped 2 hardly different"
     told = world.said.wait(world.said.replies, lambda said: "taught" in said)
     assert (told["command"][:7], told["taught"]) == ('{"do": ', 2)
-    assert world.recogniser.counts == {"mug": 2}
+    assert world.editor.recogniser.counts == {"mug": 2}
 
 
 def test_one_undo_takes_back_all_of_a_lesson_and_redo_brings_it_back(
@@ -125,9 +125,9 @@ def test_one_undo_takes_back_all_of_a_lesson_and_redo_brings_it_back(
 ) -> None:
     world = taught(start())
     assert world.listener.do("undo")["what"] == "undid: taught cup (8)"
-    assert world.recogniser.counts == {"mug": 8}
+    assert world.editor.recogniser.counts == {"mug": 8}
     assert world.listener.do("redo")["ok"]
-    assert world.recogniser.counts == {"mug": 8, "cup": 8}
+    assert world.editor.recogniser.counts == {"mug": 8, "cup": 8}
 
 
 def test_an_edit_ends_the_lesson_that_goes_on(start: Callable[..., World]) -> None:
@@ -138,7 +138,7 @@ def test_an_edit_ends_the_lesson_that_goes_on(start: Callable[..., World]) -> No
     assert world.listener.do("undo")["ok"]
     world.show(MUG, 1)
     world.settle()
-    assert world.recogniser.counts == {}
+    assert world.editor.recogniser.counts == {}
     assert world.listener.do("stop")["what"] == "nothing was being taught"
 
 
@@ -149,7 +149,7 @@ def test_undo_of_a_lesson_that_has_seen_nothing_leaves_the_one_before_it(
     world.listener.do('{"do": "teach", "label": "box", "seconds": 0}')
     assert world.listener.do("undo")["what"].startswith("undid: teaching box")
     assert world.listener.do("state")["teaching"] is None
-    assert world.recogniser.counts == {"mug": 8, "cup": 8}
+    assert world.editor.recogniser.counts == {"mug": 8, "cup": 8}
 
 
 def test_a_lesson_ends_by_itself_also_if_no_frame_comes(start: Callable[..., World]) -> None:
@@ -205,7 +205,7 @@ def test_frames_that_follow_each_other_are_answered_together(
     start: Callable[..., World], half_life: float
 ) -> None:
     world = taught(start(half_life=half_life))
-    looks = world.recogniser.look([seen(MUG, number).picture() for number in range(8)])
+    looks = world.editor.recogniser.look([seen(MUG, number).picture() for number in range(8)])
     alone = [look.novelty for look in looks]
     # Two views that are of one track, but not answered alike.
     world.show(MUG, ONE)
@@ -249,21 +249,21 @@ def test_digests_are_made_of_what_is_taught_alone(
 def test_the_part_that_is_cropped_is_what_is_taught(start: Callable[..., World]) -> None:
     world = start(crop=Crop.parse("0,0,32,64"))
     world.teach("mug", MUG, range(1))
-    (example,) = world.recogniser.kept("mug")
-    picture = world.recogniser.thumbnail(example.id)
+    (example,) = world.editor.journal.examples.kept("mug")
+    picture = world.editor.journal.examples.thumbnail(example.id)
     assert picture is not None
     assert Image.open(BytesIO(picture)).size == (32, 64)
 
 
 def test_commands_that_make_no_sense_change_nothing(start: Callable[..., World]) -> None:
     world = taught(start())
-    before = world.recogniser.position
+    before = world.editor.history.position
     for text in ("forget plate", "rename plate -> mug", "rename mug -> cup", "name 7 mug", "redo"):
         reply = world.listener.do(text)
         assert (reply["ok"], reply["command"]) == (False, text)
         assert reply["error"]
     assert "there are: teach LABEL" in world.listener.do("dance")["error"]
-    assert world.recogniser.position == before
+    assert world.editor.history.position == before
 
 
 def test_classes_are_renamed_joined_and_forgotten(start: Callable[..., World]) -> None:
@@ -272,14 +272,14 @@ def test_classes_are_renamed_joined_and_forgotten(start: Callable[..., World]) -
     join = '{"do": "rename", "old": "glass", "new": "mug", "join": true}'
     assert world.listener.do(join)["what"] == "joined glass with mug"
     assert world.listener.do("forget mug")["what"] == "deleted the class mug (16)"
-    assert world.recogniser.counts == {}
+    assert world.editor.recogniser.counts == {}
 
 
 def test_a_label_unlike_the_others_is_refused_before_anything_is_taught(
     start: Callable[..., World],
 ) -> None:
     world = taught(start())
-    world.recogniser.replace(_of_numbers())
+    world.editor.replace(_of_numbers())
     assert "numbers" in world.listener.do("teach mug")["error"]
     assert world.listener.do("teach 3")["what"] == "teaching 3 for 3 s"
 
@@ -319,7 +319,7 @@ def test_what_cannot_be_written_down_is_told_in_words_and_asked_about_later(
         raise JournalError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(world.recogniser.journal, "add", fail)
+        patched.setattr(world.editor.journal.examples, "add", fail)
         world.show(BOX, 0)
         world.settle()
         world.listener.do('{"do": "teach", "label": "mug", "seconds": 0}')
@@ -336,14 +336,14 @@ def test_who_forgets_everything_goes_on_with_the_same_extractor(tmp_path: Path) 
     world = World(tmp_path)
     world.teach("mug", MUG, range(2))
     world.close()
-    recogniser = JournalledRecogniser(world.file)  # without saying which
-    listener = Listener(recogniser, world.said)
+    editor = Editor(world.file)  # without saying which
+    listener = Listener(editor, world.said)
     try:
         assert listener.do("forget mug")["ok"]
-        assert str(recogniser.extractor.identity).startswith("pixels")
+        assert str(editor.recogniser.extractor.identity).startswith("pixels")
     finally:
         listener.close()
-        recogniser.close()
+        editor.close()
 
 
 def test_too_many_commands_are_refused_and_none_is_lost(start: Callable[..., World]) -> None:
@@ -368,10 +368,10 @@ def test_all_that_was_taught_is_in_the_journal_before_it_is_told(
     start: Callable[..., World], tmp_path: Path
 ) -> None:
     world = taught(start())
-    reader = JournalledRecogniser(world.file, "pixels:size=8", read_only=True)
+    reader = Editor(world.file, "pixels:size=8", read_only=True)
     try:
-        assert reader.counts == {"mug": 8, "cup": 8}
-        assert reader.kept("mug", limit=1)[0].has_thumbnail
+        assert reader.recogniser.counts == {"mug": 8, "cup": 8}
+        assert reader.journal.examples.kept("mug", limit=1)[0].has_thumbnail
     finally:
         reader.close()
 

@@ -18,10 +18,8 @@ from newfound.robot.messages import (
     IMAGE,
     VISION_INFO,
     MessageError,
-    decode_cdr,
-    decode_ros1,
-    image_message_cdr,
-    image_message_ros1,
+    decode,
+    read_image,
     typestore,
 )
 from tests.robot.bags import BEGIN, Told, compressed, encoded, image, text
@@ -30,8 +28,7 @@ PIXELS = np.random.default_rng(5).integers(0, 256, (6, 8, 4), dtype=np.uint8)
 
 
 def decoded(told: Told, ros: int = 2) -> NDArray[Any]:
-    read = image_message_ros1 if ros == 1 else image_message_cdr
-    return np.asarray(read(encoded(told, ros), told.type).picture())
+    return np.asarray(read_image(encoded(told, ros), told.type, ros).picture())
 
 
 def rows(encoding: str) -> NDArray[Any]:
@@ -94,28 +91,28 @@ def test_compressed_images_are_what_they_are_not_what_they_are_called(
     Image.fromarray(PIXELS[:, :, :3]).save(file, suffix)
     data = encoded(compressed(3, file.getvalue(), format), 2)
     for type in ("sensor_msgs/CompressedImage", None):
-        found = image_message_cdr(data, type)
+        found = read_image(data, type)
         assert (found.stamp, found.frame_id) == (BEGIN + 3 * 10**9, "camera")
-        assert found.digest == digest_of(file.getvalue())  # as a photo of the same bytes
+        assert found.digest() == digest_of(file.getvalue())  # as a photo of the same bytes
         assert found.picture().size == (8, 6)
-    plain = image_message_cdr(file.getvalue())
-    assert (plain.stamp, plain.digest) == (None, digest_of(file.getvalue()))
+    plain = read_image(file.getvalue())
+    assert (plain.stamp, plain.digest()) == (None, digest_of(file.getvalue()))
 
 
 def test_the_type_of_a_raw_image_is_found_without_being_told() -> None:
     data = encoded(image(0, PIXELS[:, :, :3]), 2)
-    assert image_message_cdr(data).encoding == "rgb8"
+    assert read_image(data).encoding == "rgb8"
     with pytest.raises(MessageError, match="neither an Image nor a CompressedImage"):
-        image_message_cdr(encoded(text(0, "mug"), 2))
+        read_image(encoded(text(0, "mug"), 2))
     with pytest.raises(MessageError, match="neither"):
-        image_message_cdr(data[:-4])
+        read_image(data[:-4])
 
 
 def test_raw_images_of_other_shapes_have_other_digests() -> None:
     flat = image(0, PIXELS[:, :, :3]).fields | {"height": 3, "width": 16, "step": 48}
-    first = image_message_cdr(encoded(image(0, PIXELS[:, :, :3]), 2)).digest
-    assert image_message_cdr(encoded(Told(0, "", IMAGE, flat), 2)).digest != first
-    assert image_message_cdr(encoded(image(9, PIXELS[:, :, :3]), 2)).digest == first
+    first = read_image(encoded(image(0, PIXELS[:, :, :3]), 2)).digest()
+    assert read_image(encoded(Told(0, "", IMAGE, flat), 2)).digest() != first
+    assert read_image(encoded(image(9, PIXELS[:, :, :3]), 2)).digest() == first
 
 
 @pytest.mark.parametrize(
@@ -155,10 +152,10 @@ def test_what_is_not_a_picture_is_named(format: str, data: bytes, said: str) -> 
 
 def test_what_is_no_image_at_all_is_named() -> None:
     with pytest.raises(MessageError, match="a std_msgs/msg/String is not an image"):
-        image_message_cdr(encoded(text(0, "mug"), 2), "std_msgs/msg/String")
+        read_image(encoded(text(0, "mug"), 2), "std_msgs/msg/String")
     for type in ("sensor_msgs/msg/NoSuchThing", "", "msg", "/"):
         with pytest.raises(MessageError, match="are not read"):
-            decode_cdr(b"", type)
+            decode(b"", type)
 
 
 def test_vision_msgs_are_those_that_ros_has() -> None:
@@ -171,18 +168,18 @@ def test_vision_msgs_are_those_that_ros_has() -> None:
 
 
 def test_what_newfound_sends_can_be_read_again() -> None:
-    sent = messages.classification_cdr(BEGIN + 7, "camera", [("Tüte", 0.75), ("a\udcff", 0.25)])
-    found = decode_cdr(sent, CLASSIFICATION)
+    sent = messages.classification_ros2(BEGIN + 7, "camera", [("Tüte", 0.75), ("a\udcff", 0.25)])
+    found = decode(sent, CLASSIFICATION)
     stamp = found.header.stamp
     assert (stamp.sec, stamp.nanosec, found.header.frame_id) == (1_700_000_000, 7, "camera")
     guesses = [(each.class_id, each.score) for each in found.results]
     assert guesses == [("Tüte", 0.75), ("a?", 0.25)]
-    assert decode_cdr(messages.classification_cdr(0, "", []), CLASSIFICATION).results == []
-    numbers = decode_ros1(messages.classification_ros1(BEGIN, "c", [(3, 0.5)]), CLASSIFICATION_2D)
+    assert decode(messages.classification_ros2(0, "", []), CLASSIFICATION).results == []
+    numbers = decode(messages.classification_ros1(BEGIN, "c", [(3, 0.5)]), CLASSIFICATION_2D, 1)
     assert [(each.id, each.score) for each in numbers.results] == [(3, 0.5)]
-    info = decode_ros1(messages.vision_info_ros1(0, "newfound", "/newfound/labels", 2), VISION_INFO)
+    info = decode(messages.vision_info_ros1(0, "newfound", "/newfound/labels", 2), VISION_INFO, 1)
     assert (info.database_location, info.database_version) == ("/newfound/labels", 2)
-    assert messages.string_cdr(messages.string_message_cdr("Tüte")) == "Tüte"
-    assert messages.string_ros1(messages.string_message_ros1("Tüte")) == "Tüte"
+    assert messages.read_text(messages.text_message("Tüte")) == "Tüte"
+    assert messages.read_text(messages.text_message("Tüte", ros=1), ros=1) == "Tüte"
     with pytest.raises(InputError, match="not a std_msgs/msg/String"):
-        messages.string_ros1(messages.string_message_ros1("mug")[:-1])
+        messages.read_text(messages.text_message("mug", ros=1)[:-1], ros=1)

@@ -10,8 +10,9 @@ from PIL import Image
 from newfound.common.errors import InputError
 from newfound.common.files import digest_of
 from newfound.recognition.sources import Problem
+from newfound.robot.bags import is_recording
 from newfound.robot.frames import Frame
-from newfound.robot.recordings import Recording, is_recording
+from newfound.robot.recordings import Recording
 from tests.robot.bags import BEGIN, KINDS, Told, compressed, image, text, write_bag
 
 RED = np.full((16, 24, 3), (250, 10, 20), dtype=np.uint8)

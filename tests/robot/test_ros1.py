@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.robot import ros1_topics
 from newfound.robot.messages import (
     CLASSIFICATION_2D,
@@ -123,8 +123,8 @@ def test_a_robot_of_ros_1_teaches_by_command_and_a_new_master_is_told(
     counts = heard(camera.wait_for('reply {"command": "state"'))["classes"]
     assert set(counts) == {"mug", "cup"}
     assert robot.end(signal.SIGTERM) == 0
-    found = JournalledRecogniser(model, "pixels:size=8", read_only=True)
-    assert found.counts == counts
+    found = Editor(model, "pixels:size=8", read_only=True)
+    assert found.recogniser.counts == counts
     found.close()
 
 

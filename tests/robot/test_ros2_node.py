@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.recognition.locking import ModelBusyError, locked
 from tests.robot.camera import CAMERA, picture
 from tests.robot.recorder import Recorder
@@ -64,8 +64,8 @@ def heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
         module = ModuleType(name)
         vars(module).update(values)
         monkeypatch.setitem(sys.modules, name, module)
-    kitchen = JournalledRecogniser(model, "pixels:size=8")
-    kitchen.teach([picture(1, number) for number in range(3)], "mug")
+    kitchen = Editor(model, "pixels:size=8")
+    kitchen.recogniser.teach([picture(1, number) for number in range(3)], "mug")
     kitchen.close()
     return heard
 

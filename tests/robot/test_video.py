@@ -207,10 +207,10 @@ def test_pictures_that_are_too_large_are_not_decoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_clip(tmp_path / "clip.mp4", moving(1, 2), "libx264", "yuv420p")
-    monkeypatch.setattr(video_module, "LARGEST_PIXELS", 1000)
+    assert video_module.LIMITS["max_pixels"] == str(images.LARGEST_PIXELS)
+    monkeypatch.setattr(images, "LARGEST_PIXELS", 1000)
     with pytest.raises(UnreadableImageError, match=r"64 x 48 pixels, more than the 1,000"):
         Video(path).__enter__()
-    assert video_module.LIMITS["max_pixels"] == str(images.LARGEST_PIXELS)
 
 
 def test_damage_in_the_middle_is_told_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import zenoh
 
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.robot.listening import Listener
 from newfound.robot.messages import (
     CLASSIFICATION,
     COMPRESSED,
-    decode_cdr,
-    string_cdr,
-    string_message_cdr,
+    decode,
+    read_text,
+    text_message,
     typestore,
 )
 from newfound.robot.zenoh_topics import Network, ZenohTopics
@@ -37,9 +37,9 @@ STAMP = 1_700_000_000_123_456_789
 def listening(folder: Path, **options: Any) -> Iterator[tuple[Listener, Client]]:
     """A listener in this process, and a client of it."""
     port = free_port()
-    recogniser = JournalledRecogniser(folder / "kitchen.newfound", "pixels:size=8")
+    editor = Editor(folder / "kitchen.newfound", "pixels:size=8")
     topics = ZenohTopics(Network(listen=[f"tcp/127.0.0.1:{port}"]), **options)
-    listener = Listener(recogniser, topics, half_life=0.0)
+    listener = Listener(editor, topics, half_life=0.0)
     try:
         topics.listen(listener, IMAGES)
         with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
@@ -49,7 +49,7 @@ def listening(folder: Path, **options: Any) -> Iterator[tuple[Listener, Client]]
     finally:
         listener.close()
         topics.close()
-        recogniser.close()
+        editor.close()
 
 
 @pytest.mark.slow
@@ -83,8 +83,8 @@ def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_pat
                 counts = client.ask("state")["classes"]
         robot.wait_for('"label": "mug"')
         assert robot.end(signal.SIGTERM) == 0
-    found = JournalledRecogniser(model, "pixels:size=8", read_only=True)
-    assert found.counts == counts
+    found = Editor(model, "pixels:size=8", read_only=True)
+    assert found.recogniser.counts == counts
     found.close()
 
 
@@ -126,9 +126,9 @@ def test_answers_go_as_text_as_a_string_and_as_a_classification(tmp_path: Path) 
             client.session.put(IMAGES, message(MUG, number, STAMP))
             for heard in (client.answers, strings, classes):
                 client.wait_for_number(heard, number)
-    assert [json.loads(string_cdr(each["data"])) for each in strings] == client.answers
+    assert [json.loads(read_text(each["data"])) for each in strings] == client.answers
     assert client.answers[1]["label"] == "mug"
-    unknown, known = (decode_cdr(each["data"], CLASSIFICATION) for each in classes)
+    unknown, known = (decode(each["data"], CLASSIFICATION) for each in classes)
     assert unknown.results == []
     assert known.results[0].class_id == "mug"
     assert (known.header.stamp.sec, known.header.stamp.nanosec) == divmod(STAMP, 10**9)
@@ -140,7 +140,7 @@ def test_commands_come_as_text_as_json_as_a_string_and_as_a_query(tmp_path: Path
         for sent, text in (
             ("save", "save"),
             ('{"do": "undo"}', '{"do": "undo"}'),
-            (string_message_cdr("forget mug"), "forget mug"),
+            (text_message("forget mug"), "forget mug"),
         ):
             client.session.put("newfound/command", sent)
             client.wait(client.replies, says(command=text))
@@ -159,7 +159,7 @@ def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_p
     with listening(tmp_path, domain=7) as (_, client):
         heard = client.hear("7/newfound/**")
         client.session.put(image + typestore(2).hash_rihs01(COMPRESSED), message(MUG, 0, 5))
-        client.session.put(command + "RIHS01_any", string_message_cdr("save"))
+        client.session.put(command + "RIHS01_any", text_message("save"))
         answer = client.wait(heard, says(topic="answer"))
         client.session.put(f"7/{IMAGES}/msg/none", message(MUG, 0))
         classification = client.wait(heard, says(topic="classification"))

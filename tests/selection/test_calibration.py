@@ -12,12 +12,12 @@ from newfound.heads.probabilities import sharpness_of
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.unknown import bound_between
 from newfound.selection import calibration
-from newfound.selection.calibration import calibrate, calibrated_by_sums
-from newfound.selection.panel import Panel
+from newfound.selection.calibration import calibrate, calibrate_by_sums
+from newfound.selection.validation import ValidationSet
 from newfound.solvers.base import solver_for
-from newfound.solvers.settings import Settings
+from newfound.solvers.settings import RegressionSettings, Settings
 from tests import oracles
-from tests.choices import basis_of, snapshot_of, to_choose
+from tests.choices import basis_of, fit, learn, result_of, snapshot_of, to_choose
 
 Floats = NDArray[np.float64]
 WIDTH = 7
@@ -32,7 +32,7 @@ def rows(counts: list[int], width: int = WIDTH) -> tuple[Floats, Any]:
 
 def taught(X: Floats, y: Any, settings: Any) -> Engine:
     engine = Engine.blank(X.shape[1], settings)
-    engine.fit(X, *engine.sums.locate(y))
+    fit(engine, X, y)
     return engine
 
 
@@ -47,25 +47,27 @@ def without(X: Floats, y: Any, i: int, penalty: float) -> tuple[Any, Any]:
 def test_what_is_usual_is_what_rows_left_out_have(counts: list[int]) -> None:
     X, y = rows(counts)
     engine = taught(X, y, to_choose(witnesses=20))
-    panel = Panel(snapshot_of(engine), 8, what_if=False)
-    found = at_once(calibrate(panel, basis_of(panel, 4.0), np.full(len(counts), 0.5)))
+    validation = ValidationSet(snapshot_of(engine), 8, what_if=False)
+    found = at_once(calibrate(validation, basis_of(validation, 4.0), np.full(len(counts), 0.5)))
     own = []
     for i in range(len(y)):
         cosines, leverage = without(X, y, i, 4.0)
         own.append(cosines[0, y[i]] / np.sqrt(1 + leverage[0]))
-    assert found.usual is not None
-    assert found.usual.of_all == pytest.approx(np.mean(own), rel=1e-5)
+    assert found.typical is not None
+    assert found.typical.of_all == pytest.approx(np.mean(own), rel=1e-5)
     for label, count in enumerate(counts):
         mine = np.array(own)[y == label].sum() + 10 * np.mean(own)
-        assert found.usual.of_class[label] == pytest.approx(mine / (count + 10), rel=1e-5)
+        assert found.typical.of_class[label] == pytest.approx(mine / (count + 10), rel=1e-5)
 
 
 def test_the_sharpness_is_that_of_recoded_scores_of_rows_left_out() -> None:
     X, y = rows([6, 9, 4])
     engine = taught(X, y, to_choose(witnesses=20))
-    panel = Panel(snapshot_of(engine), 8, what_if=False)
+    validation = ValidationSet(snapshot_of(engine), 8, what_if=False)
     recoding = np.array([0.2, 0.9, 0.5])
-    found = at_once(calibrate(panel, basis_of(panel, 4.0), recoding[engine.sums.labels]))
+    found = at_once(
+        calibrate(validation, basis_of(validation, 4.0), recoding[engine.memory.sums.labels])
+    )
     scores = []
     for i in range(len(y)):
         keep = np.arange(len(y)) != i
@@ -83,12 +85,12 @@ def test_the_sums_know_the_mean_leverage_of_what_was_taught(
     X, y = rows([9, 5, 12])
     engine = Engine.blank(WIDTH, Settings(3.0, 0.7, class_weight, fit_intercept))
     for i in range(len(y)):  # one by one, so that changes wait
-        engine.learn(X[i : i + 1], *engine.sums.locate(y[i : i + 1]))
+        learn(engine, X[i : i + 1], y[i : i + 1])
         solver = engine.solver
-        seen, mass = y[: i + 1], float(solver.masses.sum())
-        share = solver.masses / np.maximum(engine.sums.counts, 1)
-        weights = share[[engine.sums.position(label) for label in seen.tolist()]]
-        leverage = solver.leverage(X[: i + 1]) - fit_intercept / mass
+        seen, weight_sum = y[: i + 1], float(solver.weight_sums.sum())
+        share = solver.weight_sums / np.maximum(engine.memory.sums.counts, 1)
+        weights = share[[engine.memory.sums.position(label) for label in seen.tolist()]]
+        leverage = solver.leverage(X[: i + 1]) - fit_intercept / weight_sum
         expected = float(weights @ leverage / weights.sum())
         assert solver.mean_leverage == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
@@ -99,13 +101,13 @@ def test_what_sums_know_of_rows_is_what_these_are_on_average() -> None:
     deviations = 2.0 * np.concatenate([np.eye(WIDTH), -np.eye(WIDTH)])
     X, y = (centres[:, None] + deviations).reshape(-1, WIDTH), np.repeat(np.arange(3), 2 * WIDTH)
     engine = taught(X, y, Settings(5.0, 0.7, None, True))
-    found = calibrated_by_sums(engine.solver)
+    found = calibrate_by_sums(engine.solver)
     own = []
     for i in range(len(y)):
         cosines, leverage = without(X, y, i, 5.0)
         own.append(cosines[0, y[i]] / np.sqrt(1 + leverage[0]))
-    assert found.usual is not None
-    assert found.usual.of_all == pytest.approx(np.mean(own), rel=0.03)
+    assert found.typical is not None
+    assert found.typical.of_all == pytest.approx(np.mean(own), rel=0.03)
 
 
 @pytest.mark.parametrize("counts", [[9, 5, 12, 1], [2] * 70 + [3] * 60], ids=len)
@@ -113,15 +115,16 @@ def test_what_sums_know_does_not_depend_on_the_order_of_classes(counts: list[int
     """Nor on which of many classes came first, of which some are asked."""
     X, y = rows(counts, width=99)
     shuffled = np.random.default_rng(1).permutation(len(y))
-    expected = calibrated_by_sums(taught(X, y, Settings(3.0, 0.7, None, True)).solver)
+    expected = calibrate_by_sums(taught(X, y, Settings(3.0, 0.7, None, True)).solver)
     engine = taught(X[shuffled], y[shuffled], Settings(3.0, 0.7, None, True))
-    found = calibrated_by_sums(solver_for(engine.sums, engine.settings, 3.0))
+    assert not isinstance(engine.settings, RegressionSettings)
+    found = calibrate_by_sums(solver_for(engine.memory.sums, engine.settings, 3.0))
     assert found.bound is not None
     assert expected.bound is not None
     assert tuple(found.bound) == pytest.approx(tuple(expected.bound), rel=1e-5)
-    assert found.usual is not None
-    assert expected.usual is not None
-    assert found.usual.of_class == pytest.approx(expected.usual.of_class, rel=1e-5)
+    assert found.typical is not None
+    assert expected.typical is not None
+    assert found.typical.of_class == pytest.approx(expected.typical.of_class, rel=1e-5)
 
 
 def test_numbers_are_rounded_so_that_a_file_does_not_tell_how_rows_were_added_up() -> None:
@@ -131,14 +134,14 @@ def test_numbers_are_rounded_so_that_a_file_does_not_tell_how_rows_were_added_up
         Engine.blank(WIDTH, to_choose(witnesses=20)),
     )
     for part in np.array_split(np.arange(len(y)), 9):
-        parts.learn(X[part], *parts.sums.locate(y[part]), put_off=True)
+        learn(parts, X[part], y[part], defer=True)
     parts.reconsider()
     assert whole.calibration == parts.calibration
-    assert whole.sums.gram.tobytes() != parts.sums.gram.tobytes()
+    assert whole.memory.sums.gram.tobytes() != parts.memory.sums.gram.tobytes()
 
 
 def bound_the_long_way(X: Floats, y: Any, penalty: float) -> Any:
-    """The bound, by models of all rows but one, and of sums in which a class has no mass."""
+    """The bound, by models of all rows but one, and of sums in which a class has no weight_sum."""
     labels, known, unknown = np.unique(y), [], []
     usual = {}
     left_out = [without(X, y, i, penalty) for i in range(len(y))]
@@ -149,18 +152,20 @@ def bound_the_long_way(X: Floats, y: Any, penalty: float) -> Any:
     means = np.array([X[y == t].mean(axis=0) for t in labels])
     for i, (c, h) in enumerate(left_out):
         known.append((c[0] / np.sqrt(1 + h[0]) / scale).max())
-        # The class as a cloud without mass: its deviations, less the row's own part.
+        # The class as a cloud without weight_sum: its deviations, less the row's own part.
         k, n = y[i], np.sum(y == y[i])
-        masses = np.bincount(y) * (labels != k).astype(float)
-        mean = masses @ means / masses.sum()
+        weight_sums = np.bincount(y) * (labels != k).astype(float)
+        mean = weight_sums @ means / weight_sums.sum()
         deviations, around = X - means[y], means - mean
         w = np.where(np.arange(len(y)) == i, 1 - n / (n - 1), 1.0)
-        A = (deviations.T * w) @ deviations + (around.T * masses) @ around
+        A = (deviations.T * w) @ deviations + (around.T * weight_sums) @ around
         P = np.linalg.inv(A + penalty * np.eye(X.shape[1]))
-        u, V = X[i] - mean, (masses[:, None] * around)[labels != k]
+        u, V = X[i] - mean, (weight_sums[:, None] * around)[labels != k]
         square = u @ P @ u
         angles = V @ P @ u / np.sqrt(square * np.einsum("ij,jk,ik->i", V, P, V))
-        unknown.append((angles / np.sqrt(1 + square + 1 / masses.sum()) / scale[labels != k]).max())
+        unknown.append(
+            (angles / np.sqrt(1 + square + 1 / weight_sums.sum()) / scale[labels != k]).max()
+        )
     return bound_between(np.array(known), np.array(unknown), len(y), len(labels))
 
 
@@ -170,8 +175,8 @@ def test_the_bound_is_that_between_rows_left_out_alone_and_with_their_class(
 ) -> None:
     X, y = rows(counts)
     engine = taught(X, y, to_choose(witnesses=20))
-    panel = Panel(snapshot_of(engine), 8, what_if=False)
-    found = at_once(calibrate(panel, basis_of(panel, 4.0), np.full(len(counts), 0.5)))
+    validation = ValidationSet(snapshot_of(engine), 8, what_if=False)
+    found = at_once(calibrate(validation, basis_of(validation, 4.0), np.full(len(counts), 0.5)))
     assert found.bound is not None
     assert tuple(found.bound) == pytest.approx(tuple(bound_the_long_way(X, y, 4.0)), rel=1e-4)
 
@@ -179,11 +184,15 @@ def test_the_bound_is_that_between_rows_left_out_alone_and_with_their_class(
 def test_what_was_chosen_is_what_is_calibrated() -> None:
     X, y = rows([40, 30, 50])
     engine = taught(X, y, to_choose(witnesses=20))
-    panel = Panel(snapshot_of(engine), 8, what_if=True)
-    recoding = engine.findings.recoding(engine.sums.counts.astype(np.float64))
-    expected = at_once(calibrate(panel, basis_of(panel, engine.penalty).of_first(4), recoding))
+    validation = ValidationSet(snapshot_of(engine), 8, what_if=True)
+    recoding = result_of(engine).recoding(engine.memory.sums.counts.astype(np.float64))
+    expected = at_once(
+        calibrate(validation, basis_of(validation, engine.penalty).of_first(4), recoding)
+    )
     assert engine.calibration == expected
-    other = at_once(calibrate(panel, basis_of(panel, 100 * engine.penalty).of_first(4), recoding))
+    other = at_once(
+        calibrate(validation, basis_of(validation, 100 * engine.penalty).of_first(4), recoding)
+    )
     assert other != expected
 
 
@@ -196,10 +205,10 @@ def test_sums_of_few_rows_among_many_features_know_what_is_unknown(
     """No row scatters more than it can, so that all that is left out has a length."""
     X, y = rows(counts, width=60)
     engine = taught(X, y, Settings(penalty, 0.7, class_weight, True))
-    found = calibrated_by_sums(engine.solver)
+    found = calibrate_by_sums(engine.solver)
     assert found.bound is not None
-    assert found.usual is not None
-    assert 0 < found.usual.of_all <= 1
+    assert found.typical is not None
+    assert 0 < found.typical.of_all <= 1
 
 
 def test_of_many_classes_some_are_asked_and_the_others_stand_by(
@@ -207,30 +216,30 @@ def test_of_many_classes_some_are_asked_and_the_others_stand_by(
 ) -> None:
     X, y = rows([8] * 12, width=30)
     solver = taught(X, y, Settings(30.0, 0.7, None, True)).solver
-    everybody = calibrated_by_sums(solver)
+    everybody = calibrate_by_sums(solver)
     monkeypatch.setattr(calibration, "MOST_CLASSES", 8)
-    some = calibrated_by_sums(solver)
-    assert everybody.usual is not None
-    assert some.usual is not None
-    assert len(some.usual.of_class) == 8
+    some = calibrate_by_sums(solver)
+    assert everybody.typical is not None
+    assert some.typical is not None
+    assert len(some.typical.of_class) == 8
     # Each is asked of the same model, in which the others are as they were.
-    for label, each in some.usual.of_class.items():
-        assert each == pytest.approx(everybody.usual.of_class[label], rel=0.05)
+    for label, each in some.typical.of_class.items():
+        assert each == pytest.approx(everybody.typical.of_class[label], rel=0.05)
     assert some.bound is not None
     assert everybody.bound is not None
-    assert some.bound.likeness == pytest.approx(everybody.bound.likeness, abs=0.1)
+    assert some.bound.similarity == pytest.approx(everybody.bound.similarity, abs=0.1)
 
 
 def test_by_sums_a_class_counts_as_often_as_it_was_taught_and_spreads_are_usual() -> None:
     X, y = rows([40, 5, 12])
-    found = calibrated_by_sums(taught(X, y, Settings(3.0, 0.7, None, True)).solver)
-    assert found.usual is not None
+    found = calibrate_by_sums(taught(X, y, Settings(3.0, 0.7, None, True)).solver)
+    assert found.typical is not None
     assert found.bound is not None
-    known = found.usual.of_class
+    known = found.typical.of_class
     raw = {  # what each had before it was drawn to what is usual of all
-        t: ((n + 10) * known[t] - 10 * found.usual.of_all) / n
+        t: ((n + 10) * known[t] - 10 * found.typical.of_all) / n
         for t, n in ((0, 40), (1, 5), (2, 12))
     }
-    assert np.mean(list(raw.values())) == pytest.approx(found.usual.of_all, rel=1e-4)
+    assert np.mean(list(raw.values())) == pytest.approx(found.typical.of_all, rel=1e-4)
     again = taught(np.concatenate([X, X]), np.concatenate([y, y]), Settings(6.0, 0.7, None, True))
-    assert calibrated_by_sums(again.solver).bound is not None
+    assert calibrate_by_sums(again.solver).bound is not None

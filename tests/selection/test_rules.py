@@ -13,7 +13,7 @@ from newfound.selection.rules import (
     nearest,
     paper_rule,
     prior,
-    weighed_recodings,
+    weighted_recodings,
 )
 
 RECODINGS = np.linspace(0, 1, 5)
@@ -68,23 +68,23 @@ def test_the_fewer_vote_the_more_it_takes() -> None:
 @given(tables(3, 5), st.integers(1, 1000))
 def test_recodings_are_middles_that_follow_the_votes(table: Any, voters: int) -> None:
     table = table / 100  # no more than a point, so that nothing is certain
-    found = weighed_recodings(table, COUNTS, RECODINGS, voters)
+    found = weighted_recodings(table, COUNTS, RECODINGS, voters)
     assert ((found > 0) & (found < 1)).all()
     # Votes for all alike change nothing, and those for more recoding raise it.
-    np.testing.assert_allclose(weighed_recodings(table + 0.1, COUNTS, RECODINGS, voters), found)
-    raised = weighed_recodings(table + 0.05 * RECODINGS, COUNTS, RECODINGS, voters)
+    np.testing.assert_allclose(weighted_recodings(table + 0.1, COUNTS, RECODINGS, voters), found)
+    raised = weighted_recodings(table + 0.05 * RECODINGS, COUNTS, RECODINGS, voters)
     assert (raised > found).all()
     # The rarer a class is, the more care is taken.
     same = np.tile(table[:1], (3, 1))
-    assert (np.diff(weighed_recodings(same, COUNTS, RECODINGS, voters)) > 0).all()
+    assert (np.diff(weighted_recodings(same, COUNTS, RECODINGS, voters)) > 0).all()
 
 
 def test_clear_votes_decide_and_few_do_not() -> None:
     table = np.array([[1.0, 0.5, 0.5, 0.5, 0.5]])
     often = np.array([1e9])
-    expected = weighed_recodings(np.ones((1, 5)), often, RECODINGS, 1000)[0]
-    assert weighed_recodings(table, often, RECODINGS, 1000)[0] == pytest.approx(0.0, abs=1e-9)
-    of_two = weighed_recodings(table, often, RECODINGS, 2)[0]
+    expected = weighted_recodings(np.ones((1, 5)), often, RECODINGS, 1000)[0]
+    assert weighted_recodings(table, often, RECODINGS, 1000)[0] == pytest.approx(0.0, abs=1e-9)
+    of_two = weighted_recodings(table, often, RECODINGS, 2)[0]
     assert 0 < of_two < expected
 
 

@@ -1,4 +1,4 @@
-"""The selector: votes in pieces, at the same moments however a stream is cut or asked."""
+"""The selector: it works in pieces, at the same moments however a stream is cut or asked."""
 
 import copy
 import pickle
@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from newfound.common.pieces import Stages, Task
 from newfound.engine.engine import Engine
 from newfound.selection.calibration import Calibration
-from newfound.selection.findings import Findings, without_votes
-from newfound.selection.selector import SMALLEST_PIECE, Selector, Work, spread_of
-from newfound.selection.witnesses import Witnesses
+from newfound.selection.pending import SMALLEST_PIECE, PendingSelection
+from newfound.selection.result import SelectionResult, expected_result
+from newfound.selection.selector import Selector, spread_of
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.sums import Sums
-from tests.choices import to_choose
+from tests.choices import fit, forget, learn, recoding_of, result_of, selector_of, to_choose
 from tests.effort import share_of
 
 N = 300
@@ -38,23 +38,12 @@ def stream(seed: int = 0, n: int = N) -> tuple[Any, Any]:
     return rng.normal(size=(n, 5)) + 1.5 * np.eye(4, 5)[y], y
 
 
-def learn(engine: Engine, X: Any, y: Any, put_off: bool = False) -> Engine:
-    if len(X):
-        engine.learn(X, *engine.sums.locate(y), put_off=put_off)
-    return engine
-
-
 def next_call(X: Any, y: Any, least: int) -> int:
     """The number of rows, at least so many, at which votes are called for."""
     engine = learn(Engine.blank(5, SETTINGS[0]), X[:least], y[:least])
-    latest = selector_of(engine).work or selector_of(engine).findings
+    latest = selector_of(engine).pending or selector_of(engine).latest
     assert latest is not None
     return 2 * latest.total
-
-
-def selector_of(engine: Engine) -> Selector:
-    assert engine.selector is not None
-    return engine.selector
 
 
 def ask(engine: Engine, how: str) -> Engine:
@@ -62,11 +51,11 @@ def ask(engine: Engine, how: str) -> Engine:
     if how == "weights":
         _ = engine.solver.weights
     elif how == "choice":
-        _ = engine.penalty, engine.recoding
-    elif how == "work finished":
-        work = selector_of(engine).work
-        if work is not None:
-            work.finish()
+        _ = engine.penalty, recoding_of(engine)
+    elif how == "finished":
+        pending = selector_of(engine).pending
+        if pending is not None:
+            pending.finish()
     elif how == "copied":
         return copy.deepcopy(engine)
     elif how == "pickled":
@@ -80,13 +69,13 @@ def assert_same_calibration(one: Calibration, other: Calibration) -> None:
     assert (one.bound is None) == (other.bound is None)
     if one.bound is not None and other.bound is not None:
         assert tuple(one.bound) == pytest.approx(tuple(other.bound), rel=1e-6)
-        assert one.usual is not None
-        assert other.usual is not None
-        assert one.usual.of_all == pytest.approx(other.usual.of_all)
-        assert one.usual.of_class == pytest.approx(other.usual.of_class)
+        assert one.typical is not None
+        assert other.typical is not None
+        assert one.typical.of_all == pytest.approx(other.typical.of_all)
+        assert one.typical.of_class == pytest.approx(other.typical.of_class)
 
 
-def assert_same_findings(one: Findings | None, other: Findings | None) -> None:
+def assert_same_findings(one: SelectionResult | None, other: SelectionResult | None) -> None:
     assert (one is None) == (other is None)
     for name, value in (one._asdict() if one is not None else {}).items():
         if name == "settings":
@@ -101,21 +90,24 @@ def assert_same_choice(one: Engine, other: Engine) -> None:
     """What was found, what is under way, and what will be."""
     ours, theirs = selector_of(one), selector_of(other)
     assert one.penalty == pytest.approx(other.penalty)
-    order, same = np.argsort(one.sums.labels), np.argsort(other.sums.labels)
-    np.testing.assert_allclose(
-        np.asarray(one.recoding)[order], np.asarray(other.recoding)[same], atol=1e-9
-    )
-    assert_same_findings(ours.findings, theirs.findings)
-    assert (ours.work is None) == (theirs.work is None)
-    if ours.work is not None and theirs.work is not None:
-        assert (ours.work.total, ours.work.rows) == (theirs.work.total, theirs.work.rows)
-        assert_same_findings(copy.deepcopy(ours.work).finish(), copy.deepcopy(theirs.work).finish())
+    order, same = np.argsort(one.memory.sums.labels), np.argsort(other.memory.sums.labels)
+    np.testing.assert_allclose(recoding_of(one)[order], recoding_of(other)[same], atol=1e-9)
+    assert_same_findings(ours.latest, theirs.latest)
+    assert (ours.pending is None) == (theirs.pending is None)
+    if ours.pending is not None and theirs.pending is not None:
+        assert (ours.pending.total, ours.pending.rows) == (
+            theirs.pending.total,
+            theirs.pending.rows,
+        )
+        assert_same_findings(
+            copy.deepcopy(ours.pending).finish(), copy.deepcopy(theirs.pending).finish()
+        )
 
 
 @pytest.mark.slow
 @given(
     st.sets(st.integers(1, N - 1), max_size=8),
-    st.lists(st.sampled_from(["weights", "choice", "work finished", "copied", "pickled", ""])),
+    st.lists(st.sampled_from(["weights", "choice", "finished", "copied", "pickled", ""])),
     st.sampled_from(SETTINGS),
     st.integers(1, N),
 )
@@ -157,53 +149,53 @@ def test_votes_under_way_are_not_lost_on_a_long_lesson() -> None:
     whole, by_row = (Engine.blank(5, SETTINGS[0]) for _ in range(2))
     for engine in (whole, by_row):
         learn(engine, X[: first + 2], y[: first + 2])
-        work = selector_of(engine).work
-        assert work is not None
-        assert work.total == first
+        pending = selector_of(engine).pending
+        assert pending is not None
+        assert pending.total == first
     learn(whole, X[first + 2 : 2 * first + 1], y[first + 2 : 2 * first + 1])
     for row in range(first + 2, 2 * first + 1):
         learn(by_row, X[row : row + 1], y[row : row + 1])
     assert_same_choice(whole, by_row)
-    findings = selector_of(whole).findings
+    findings = selector_of(whole).latest
     assert findings is not None
     assert findings.total == first
 
 
 def test_votes_are_called_for_wherever_examples_have_doubled() -> None:
-    selector = Selector(Witnesses(seed=0))
+    selector = Selector(SETTINGS[0])
     assert selector.points(0, 1, []) == [1]
     assert selector.points(0, 100, []) == [1, 2, 4, 8, 16, 32, 64]
-    selector.adopt(without_votes(SETTINGS[0], 48, 1.0))
+    selector.latest = expected_result(SETTINGS[0], 48, 1.0)
     assert selector.points(48, 95, []) == []
     assert selector.points(48, 500, []) == [96, 192, 384]
     assert selector.points(200, 300, []) == []
     # Votes under way are later than those found.
-    selector.work = Work(started(96), pieces(3))
+    selector.pending = PendingSelection(started(96), pieces(3))
     assert selector.points(96, 200, []) == [192]
 
 
-def started(total: int = 1000) -> Findings:
-    return without_votes(SETTINGS[0], total, 1.0)
+def started(total: int = 1000) -> SelectionResult:
+    return expected_result(SETTINGS[0], total, 1.0)
 
 
-def pieces(number: int) -> Stages[Findings]:
+def pieces(number: int) -> Stages[SelectionResult]:
     for _ in range(number - 1):
         yield [Task(SMALLEST_PIECE, lambda: None)]
     return started()
 
 
 def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
-    work = Work(started(), pieces(5))
+    pending = PendingSelection(started(), pieces(5))
     for row in range(1, 5):
-        work.advance(1)
-        assert (work.done, work.rows) == (row, row)
-        assert not work.counts
-    work.advance(1)
-    assert work.counts
-    assert work.done == 5
-    work.advance(100)
-    assert work.done == 5
-    at_once = Work(started(), pieces(5))
+        pending.advance(1)
+        assert (pending.done, pending.rows) == (row, row)
+        assert not pending.counts
+    pending.advance(1)
+    assert pending.counts
+    assert pending.done == 5
+    pending.advance(100)
+    assert pending.done == 5
+    at_once = PendingSelection(started(), pieces(5))
     at_once.advance(100)
     assert at_once.counts
     assert at_once.done == 5
@@ -212,14 +204,14 @@ def test_a_piece_is_done_for_every_row_and_counts_when_all_are() -> None:
 @pytest.mark.parametrize(("total", "speed"), [(1, 256), (5, 51), (128, 2), (129, 1), (1000, 1)])
 def test_of_a_young_model_several_pieces_are_done_with_a_row(total: int, speed: int) -> None:
     """So that what they find counts before there are twice as many rows."""
-    work = Work(started(total), pieces(130))
+    pending = PendingSelection(started(total), pieces(130))
     rows = -(-130 // speed)
     for _ in range(rows - 1):
-        work.advance(1)
-    assert work.done == speed * (rows - 1)
-    assert not work.counts
-    work.advance(1)
-    assert work.counts
+        pending.advance(1)
+    assert pending.done == speed * (rows - 1)
+    assert not pending.counts
+    pending.advance(1)
+    assert pending.counts
 
 
 def test_until_anybody_has_voted_what_is_expected_goes_by_the_latest_rows() -> None:
@@ -230,40 +222,40 @@ def test_until_anybody_has_voted_what_is_expected_goes_by_the_latest_rows() -> N
             engine, 10.0**row * X[row : row + 1] if row < 4 else X[row : row + 1], y[row : row + 1]
         )
         selector = selector_of(engine)
-        assert selector.findings is not None
-        if not selector.findings.voters:
-            latest = selector.work or selector.findings
-            assert selector.findings.total == latest.total > (row + 1) // 2
+        assert selector.latest is not None
+        if not selector.latest.rows:
+            latest = selector.pending or selector.latest
+            assert selector.latest.total == latest.total > (row + 1) // 2
     assert selector is not None
-    assert selector.findings is not None
-    assert selector.findings.voters
+    assert selector.latest is not None
+    assert selector.latest.rows
 
 
 def test_work_finished_early_counts_no_earlier() -> None:
-    work = Work(started(), pieces(5))
-    work.advance(2)
-    found = work.finish()
-    assert work.done == 5
-    assert not work.counts
-    work.advance(2)
-    assert not work.counts
-    work.advance(1)
-    assert work.counts
-    assert work.finish() is found
-    again = Work.finished(found, rows=4)
+    pending = PendingSelection(started(), pieces(5))
+    pending.advance(2)
+    found = pending.finish()
+    assert pending.done == 5
+    assert not pending.counts
+    pending.advance(2)
+    assert not pending.counts
+    pending.advance(1)
+    assert pending.counts
+    assert pending.finish() is found
+    again = PendingSelection.finished(found, rows=4)
     assert not again.counts
     again.advance(1)
     assert again.counts
 
 
 def test_a_copy_of_work_goes_on_by_itself() -> None:
-    work = Work(started(), pieces(5))
-    work.advance(2)
-    twin = copy.deepcopy(work)
+    pending = PendingSelection(started(), pieces(5))
+    pending.advance(2)
+    twin = copy.deepcopy(pending)
     twin.advance(3)
     assert twin.counts
-    assert work.rows == 2
-    assert not work.counts
+    assert pending.rows == 2
+    assert not pending.counts
 
 
 def test_what_is_found_takes_as_many_rows_as_there_were_pieces() -> None:
@@ -271,17 +263,17 @@ def test_what_is_found_takes_as_many_rows_as_there_were_pieces() -> None:
     first = next_call(X, y, 150)
     engine = learn(Engine.blank(5, SETTINGS[0]), X[:first], y[:first])
     selector = selector_of(engine)
-    work, before = selector.work, selector.findings
-    assert work is not None
+    pending, before = selector.pending, selector.latest
+    assert pending is not None
     assert before is not None
-    number = copy.deepcopy(work).finish().delay
+    number = copy.deepcopy(pending).finish().delay
     assert 3 < number < first
     learn(engine, X[first : first + number - 1], y[first : first + number - 1])
-    assert selector.findings is before
+    assert selector.latest is before
     learn(engine, X[-1:], y[-1:])
-    assert selector.findings is not before
-    assert selector.findings is not None
-    assert selector.findings.total == first
+    assert selector.latest is not before
+    assert selector.latest is not None
+    assert selector.latest.total == first
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1000])
@@ -293,25 +285,25 @@ def test_two_classes_vote_as_soon_as_they_can_and_again_when_they_are_known(chun
     for start in range(0, 500, chunk):
         part = rows[start : start + chunk]
         learn(engine, X[part], y[part])
-        latest = selector_of(engine).work or selector_of(engine).findings
+        latest = selector_of(engine).pending or selector_of(engine).latest
         assert latest is not None
         called.append(latest.total)
     assert called[-1] == 308
     assert chunk > 1 or {256, 302, 308} <= set(called)
-    findings = selector_of(engine).findings
+    findings = selector_of(engine).latest
     assert findings is not None
-    assert (findings.total, findings.voters > 0) == (308, True)
+    assert (findings.total, findings.rows > 0) == (308, True)
 
 
 def test_what_is_put_off_is_worked_out_at_the_next_question() -> None:
     X, y = stream()
     engine = learn(Engine.blank(5, SETTINGS[0]), X[:100], y[:100])
-    learn(engine, X[100:], y[100:], put_off=True)
+    learn(engine, X[100:], y[100:], defer=True)
     selector = selector_of(engine)
-    assert selector.findings is None
-    assert selector.work is None
+    assert selector.latest is None
+    assert selector.pending is None
     fitted = Engine.blank(5, SETTINGS[0])
-    fitted.fit(X, *fitted.sums.locate(y))
+    fit(fitted, X, y)
     assert_same_choice(engine, fitted)
 
 
@@ -319,7 +311,7 @@ def test_what_was_put_off_does_not_mix_with_what_comes_after() -> None:
     """A question in between makes no difference."""
     X, y = stream()
     asked, silent = (
-        learn(Engine.blank(5, SETTINGS[0]), X[:200], y[:200], put_off=True) for _ in range(2)
+        learn(Engine.blank(5, SETTINGS[0]), X[:200], y[:200], defer=True) for _ in range(2)
     )
     _ = asked.penalty
     for engine in (asked, silent):
@@ -332,26 +324,25 @@ def test_reconsidering_makes_a_stream_what_fit_would() -> None:
     X, y = stream()
     for settings_ in SETTINGS:
         fitted, parts = Engine.blank(5, settings_), Engine.blank(5, settings_)
-        fitted.fit(X, *fitted.sums.locate(y))
+        fit(fitted, X, y)
         for part in np.array_split(np.arange(N), 7):
             learn(parts, X[part], y[part])
         parts.reconsider()
         assert_same_choice(parts, fitted)
-        assert fitted.findings.total == N
+        assert result_of(fitted).total == N
 
 
 @pytest.mark.slow
 def test_many_rows_forgotten_call_for_votes() -> None:
     X, y = stream()
     engine = Engine.blank(5, SETTINGS[0])
-    engine.fit(X, *engine.sums.locate(y))
+    fit(engine, X, y)
     selector = selector_of(engine)
     for row in range(0, 200):
-        index, _ = engine.sums.locate(y[row : row + 1])
-        engine.forget(X[row : row + 1], index)
+        forget(engine, X[row : row + 1], y[row : row + 1])
         if row % 10 == 9:
-            _ = engine.findings
-    latest = selector.work or selector.findings
+            _ = result_of(engine)
+    latest = selector.pending or selector.latest
     assert latest is not None
     assert latest.total < N
     assert selector.forgotten < 0.5
@@ -361,13 +352,13 @@ def test_a_choice_does_not_rest_on_what_is_no_more() -> None:
     """Whatever the size of a row: after it is forgotten, votes are as if it had never been."""
     X, y = stream()
     engine, never = Engine.blank(5, SETTINGS[0]), Engine.blank(5, SETTINGS[0])
-    never.fit(X, *never.sums.locate(y))
-    engine.fit(X, *engine.sums.locate(y))
+    fit(never, X, y)
+    fit(engine, X, y)
     row = np.full((1, 5), 1e4)
     learn(engine, row, np.array([1]))
     engine.reconsider()
     assert engine.penalty > 10 * never.penalty
-    engine.forget(row, engine.sums.locate(np.array([1]))[0])
+    forget(engine, row, np.array([1]))
     assert engine.penalty == pytest.approx(never.penalty)
 
 
@@ -393,8 +384,8 @@ def test_in_a_stream_of_rows_that_come_and_go_votes_are_rare() -> None:
     engine = learn(Engine.blank(5, SETTINGS[0]), X[:300], y[:300])
     selector, at_once = selector_of(engine), 0
     for row in range(300, 3000):
-        engine.forget(X[row - 300 : row - 299], engine.sums.locate(y[row - 300 : row - 299])[0])
-        at_once += selector.findings is None
+        forget(engine, X[row - 300 : row - 299], y[row - 300 : row - 299])
+        at_once += selector.latest is None
         learn(engine, X[row : row + 1], y[row : row + 1])
     assert 2 < at_once <= 1 + 2700 // 150 + 2 * 2700 // 1000
 
@@ -402,12 +393,12 @@ def test_in_a_stream_of_rows_that_come_and_go_votes_are_rare() -> None:
 def test_rows_forgotten_one_by_one_call_for_votes_once() -> None:
     X, y = stream()
     engine, never = (Engine.blank(5, SETTINGS[0]) for _ in range(2))
-    engine.fit(X, *engine.sums.locate(y))
-    never.fit(X[5:], *never.sums.locate(y[5:]))
+    fit(engine, X, y)
+    fit(never, X[5:], y[5:])
     for row in range(5):
-        engine.forget(X[row : row + 1], engine.sums.locate(y[row : row + 1])[0])
-        assert selector_of(engine).findings is None
-    assert engine.findings.total == len(X) - 5
+        forget(engine, X[row : row + 1], y[row : row + 1])
+        assert selector_of(engine).latest is None
+    assert result_of(engine).total == len(X) - 5
     assert engine.penalty == never.penalty
 
 
@@ -419,17 +410,17 @@ def test_a_copy_that_was_interrupted_leaves_no_half_votes(
     X, y = stream(n=700)
     first = next_call(X, y, 150)
     engine = learn(Engine.blank(5, SETTINGS[0]), X[:first], y[:first])
-    selector, before = selector_of(engine), selector_of(engine).findings
-    assert selector.work is not None
+    selector, before = selector_of(engine), selector_of(engine).latest
+    assert selector.pending is not None
 
     def fail(*_: Any) -> None:
         raise failure
 
     with monkeypatch.context() as patch:
-        patch.setattr("newfound.selection.panel.solve_lower", fail)
+        patch.setattr("newfound.selection.validation.solve_lower", fail)
         with pytest.raises(failure):
             copy.deepcopy(engine)
-    assert selector.work is None
+    assert selector.pending is None
     copy.deepcopy(engine)
     learn(engine, X[first : first + 100], y[first : first + 100])
-    assert selector.findings is before
+    assert selector.latest is before

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from newfound.engine.engine import Engine
-from newfound.selection.panel import Panel
-from newfound.selection.what_if import Scene, left_out_scores
+from newfound.selection.validation import ValidationSet
+from newfound.selection.what_if import Scenario, left_out_scores
 from tests import oracles
-from tests.choices import basis_of, snapshot_of, to_choose
+from tests.choices import basis_of, learn, snapshot_of, to_choose, witnesses_of
 
 
 @pytest.mark.slow
@@ -21,13 +21,14 @@ def test_left_out_scores_are_those_of_refits(intercept: bool, width: int, penalt
     X[:, :3] += 2 * np.eye(3)[y]
     taught = np.append(np.arange(30), [3, 4])  # two of them once more
     engine = Engine.blank(width, to_choose(fit_intercept=intercept, witnesses=40))
-    index, labels = engine.sums.locate(y[taught])
-    engine.learn(X[taught], index, labels, put_off=True, sample_weight=w[taught])
-    panel = Panel(snapshot_of(engine), min_class_count=2, what_if=False)
-    as_it_is = Scene(panel.group.masses, np.arange(3))
-    basis = basis_of(panel, penalty)
-    found = left_out_scores(basis, panel.group, as_it_is, panel.of_class, panel.shares)
-    rows, of = engine.witnesses
+    learn(engine, X[taught], y[taught], w[taught], defer=True)
+    validation = ValidationSet(snapshot_of(engine), min_class_count=2, what_if=False)
+    as_it_is = Scenario(validation.group.weight_sums, np.arange(3))
+    basis = basis_of(validation, penalty)
+    found = left_out_scores(
+        basis, validation.group, as_it_is, validation.of_class, validation.shares
+    )
+    rows, of = witnesses_of(engine)
     assert len(rows) == 30
     for row, label, scores in zip(rows, of, found, strict=True):
         keep = ~((X[taught] == row).all(axis=1) & (y[taught] == label))

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from newfound.selection.what_if import (
     Basis,
     Group,
-    Scene,
+    Scenario,
     left_out_cosines,
     left_out_scores,
 )
@@ -47,9 +47,9 @@ class Taught(NamedTuple):
         return oracles.ridge(self.X[keep], targets, self.penalty, self.intercept, sample_weight)
 
     def group(self, classes: NDArray[np.intp]) -> Group:
-        masses = self.counts * self.weights
-        rest = float(np.delete(masses, classes).sum())
-        return Group(masses[classes], self.counts[classes], rest, self.intercept)
+        weight_sums = self.counts * self.weights
+        rest = float(np.delete(weight_sums, classes).sum())
+        return Group(weight_sums[classes], self.counts[classes], rest, self.intercept)
 
     def basis(self, classes: NDArray[np.intp], voters: Floats, few: list[Floats]) -> Basis:
         """Products with the inverse of A, which is inverted for it."""
@@ -57,11 +57,11 @@ class Taught(NamedTuple):
         mean = np.average(self.X, axis=0, weights=sample_weight) * self.intercept
         centred = self.X - mean
         A = (centred.T * sample_weight) @ centred + self.penalty * np.eye(self.X.shape[1])
-        masses, means = self.counts * self.weights, self.means
+        weight_sums, means = self.counts * self.weights, self.means
         others = np.delete(np.arange(len(means)), classes)
         rest = np.zeros(self.X.shape[1])
         if len(others):
-            rest = np.average(means[others], axis=0, weights=masses[others])
+            rest = np.average(means[others], axis=0, weights=weight_sums[others])
         U = np.column_stack([means[classes].T, rest, *(rows.mean(axis=0) for rows in few)])
         P = np.linalg.inv(A)
         return Basis(U.T @ P @ U, voters @ P @ U, np.einsum("ij,jk,ik->i", voters, P, voters))
@@ -85,17 +85,19 @@ def test_left_out_scores_are_those_of_sums_without_the_row(
     taught = Taught(X, y, weights, 10 ** rng.uniform(-1, 2), intercept)
     classes = np.sort(rng.permutation(len(counts))[:looked_at])
     group = taught.group(classes)
-    masses, columns, few = group.masses.copy(), np.arange(looked_at), {}
+    weight_sums, columns, few = group.weight_sums.copy(), np.arange(looked_at), {}
     for c in rng.permutation(looked_at)[: rng.integers(looked_at)]:
-        masses[c] = rng.uniform(1, 4) * weights[classes[c]]
+        weight_sums[c] = rng.uniform(1, 4) * weights[classes[c]]
         if rng.random() < 0.5:
             few[int(c)] = X[y == classes[c]][:3]
             columns[c] = looked_at + len(few)
     places = np.concatenate([np.flatnonzero(y == t)[4:7] for t in classes])
     basis = taught.basis(classes, X[places], list(few.values()))
     of_class = np.repeat(np.arange(looked_at), 3)
-    found = left_out_scores(basis, group, Scene(masses, columns), of_class)
-    expected = [oracles.pretended_without(*taught, classes, masses, few, place) for place in places]
+    found = left_out_scores(basis, group, Scenario(weight_sums, columns), of_class)
+    expected = [
+        oracles.pretended_without(*taught, classes, weight_sums, few, place) for place in places
+    ]
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
@@ -113,7 +115,7 @@ def test_with_nothing_pretended_it_is_a_refit_without_the_row(
     places = np.flatnonzero(y < looked_at)
     group = taught.group(classes)
     found = left_out_scores(
-        taught.basis(classes, X[places], []), group, Scene(group.masses, classes), y[places]
+        taught.basis(classes, X[places], []), group, Scenario(group.weight_sums, classes), y[places]
     )
     for row, place in zip(found, places, strict=True):
         W, b = taught.ridge(less=int(place))
@@ -169,18 +171,18 @@ def test_without_its_class_a_row_is_asked_of_sums_in_which_that_has_no_mass(
     deviations = X - means[y]
     for cosines, leverage, place in zip(*found, range(len(y)), strict=True):
         k, n = y[place], counts[y[place]]
-        masses = np.where(np.arange(T) == k, 0.0, group.masses)
-        mean = masses @ means / masses.sum() * intercept
+        weight_sums = np.where(np.arange(T) == k, 0.0, group.weight_sums)
+        mean = weight_sums @ means / weight_sums.sum() * intercept
         around = means - mean
         # A class of n rows scatters by n / (n - 1) times a row's own part less without it.
         w = weights[y] * np.where(np.arange(len(y)) == place, 1 - n / (n - 1), 1.0)
-        matrix = (deviations.T * w) @ deviations + (around.T * masses) @ around
+        matrix = (deviations.T * w) @ deviations + (around.T * weight_sums) @ around
         matrix += taught.penalty * np.eye(WIDTH)
         others = np.arange(T) != k
-        classes = (masses[:, None] * around)[others]
+        classes = (weight_sums[:, None] * around)[others]
         expected, square = angles(matrix, X[place] - mean, classes)
         np.testing.assert_allclose(cosines[others], expected, atol=1e-6)
-        np.testing.assert_allclose(leverage, square + intercept / masses.sum(), rtol=1e-6)
+        np.testing.assert_allclose(leverage, square + intercept / weight_sums.sum(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -230,20 +232,20 @@ def test_pretending_is_teaching_where_classes_scatter_alike(
         # The few rows really taught scatter as all do, around a mean that is not quite the class's.
         few = [X[y == t][:8] + 0.3 * np.eye(WIDTH)[t] for t in rare]
         group = taught.group(np.arange(T))
-        masses, columns = group.masses.copy(), np.arange(T)
-        masses[rare], columns[rare] = 8 * weights[rare], T + 1 + np.arange(len(rare))
+        weight_sums, columns = group.weight_sums.copy(), np.arange(T)
+        weight_sums[rare], columns[rare] = 8 * weights[rare], T + 1 + np.arange(len(rare))
         places = np.flatnonzero(y == 1)[:8]
         found = left_out_scores(
             taught.basis(np.arange(T), X[places], few),
             group,
-            Scene(masses, columns),
+            Scenario(weight_sums, columns),
             np.ones(8, dtype=np.intp),
         )
         kept = ~np.isin(y, rare)
         really = taught._replace(
             X=np.concatenate([X[kept], *few]),
             y=np.concatenate([y[kept], np.repeat(rare, 8)]),
-            penalty=3.0 * masses.sum() / group.masses.sum(),
+            penalty=3.0 * weight_sums.sum() / group.weight_sums.sum(),
         )
         W, b = really.ridge()
         errors.append(abs(found - (X[places] @ W + b)).max())
@@ -266,12 +268,12 @@ def test_on_digits_pretending_agrees_closely_with_teaching(few: int) -> None:
     for rare in range(10):
         rows = X[y == rare][-few:]
         assert len(rows) == few
-        masses, columns = group.masses.copy(), np.arange(10)
-        masses[rare], columns[rare] = few, 11
+        weight_sums, columns = group.weight_sums.copy(), np.arange(10)
+        weight_sums[rare], columns[rare] = few, 11
         found = left_out_scores(
             taught.basis(np.arange(10), X[places], [rows]),
             group,
-            Scene(masses, columns),
+            Scenario(weight_sums, columns),
             y[places],
         )
         kept = y != rare
@@ -281,7 +283,7 @@ def test_on_digits_pretending_agrees_closely_with_teaching(few: int) -> None:
             oracles.one_hot(np.concatenate([y[kept], np.full(few, rare)]), np.arange(10)),
             50.0,
         )
-        theirs, factors = X[places] @ W + b, oracles.recode(masses, 0.7)
+        theirs, factors = X[places] @ W + b, oracles.recode(weight_sums, 0.7)
         agree.append(np.mean((found * factors).argmax(1) == (theirs * factors).argmax(1)))
         correlate.append(np.corrcoef(found[:, rare], theirs[:, rare])[0, 1])
     assert np.mean(agree) > 0.93

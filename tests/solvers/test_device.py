@@ -11,23 +11,32 @@ import pytest
 from newfound import checks
 from newfound.common.device import on_host
 from newfound.common.errors import NotTaughtError
+from newfound.solvers.base import solver_for
 from newfound.solvers.cholesky import solve
-from newfound.solvers.device import DeviceSolver
-from newfound.solvers.device_carried import MOST_PENDING, DeviceCarried, DeviceInverse
-from newfound.solvers.in_place import invert_in_place
-from newfound.solvers.watch import CHECK_EVERY
-from newfound.sums.device import blocks
+from newfound.solvers.device import DeviceKernel
+from newfound.solvers.device_state import MOST_PENDING, DeviceInverse, DeviceState
+from newfound.solvers.monitor import CHECK_EVERY
+from newfound.solvers.recursive import RecursiveSolver
+from newfound.solvers.settings import ClassWeight, Settings
+from newfound.sums.device import blocks, invert_in_place
 from tests import oracles
 from tests.covering import covering
 from tests.devices import EVERYWHERE, device, placed
 from tests.taught import TaughtThere, sample
 
+
+def solver_there(
+    sums: Any, penalty: float, fit_intercept: bool, class_weight: ClassWeight | None = None
+) -> Any:
+    return solver_for(sums, Settings(penalty, 0.0, class_weight, fit_intercept), penalty)
+
+
 SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
-    "plain": (lambda sums: DeviceSolver(sums, 2.0, True), False),
-    "through the origin": (lambda sums: DeviceSolver(sums, 0.1, False), False),
-    "sums per class": (lambda sums: DeviceSolver(sums, 2.0, True), True),
-    "balanced": (lambda sums: DeviceSolver(sums, 2.0, True, "balanced"), True),
-    "weighted": (lambda sums: DeviceSolver(sums, 2.0, False, {"mug": 3.0}), True),
+    "plain": (lambda sums: solver_there(sums, 2.0, True), False),
+    "through the origin": (lambda sums: solver_there(sums, 0.1, False), False),
+    "sums per class": (lambda sums: solver_there(sums, 2.0, True), True),
+    "balanced": (lambda sums: solver_there(sums, 2.0, True, "balanced"), True),
+    "weighted": (lambda sums: solver_there(sums, 2.0, False, {"mug": 3.0}), True),
 }
 
 
@@ -49,7 +58,7 @@ def test_it_keeps_the_laws_of_solvers(name: str, dtype: Any, stream: Any, place:
     checks.check_solver(make, per_class, placed(X, place), y)
 
 
-class Deaf(DeviceSolver):
+class Deaf(RecursiveSolver):
     """Learns nothing from small batches once it has answered."""
 
     def learn(self, X: Any, index: Any, labels: Any, sample_weight: Any = None) -> None:
@@ -59,9 +68,12 @@ class Deaf(DeviceSolver):
 
 @pytest.mark.needs("torch")
 def test_one_that_breaks_a_law_on_a_device_is_caught() -> None:
+    def deaf(sums: Any) -> Deaf:
+        return Deaf(sums, 2.0, True, DeviceKernel(sums, True, sums.device))
+
     X, y = wide_stream(np.float64)
     with pytest.raises(AssertionError, match="weights from scratch and from the solver"):
-        checks.check_solver(lambda sums: Deaf(sums, 2.0, True), False, placed(X, "torch"), y)
+        checks.check_solver(deaf, False, placed(X, "torch"), y)
 
 
 BORDERS = [1, 2, 5, 63, 64, 65, 127, 128, 129, 200, 511, 512, 513, 520]
@@ -74,7 +86,7 @@ def positive(width: int, seed: int = 0) -> Any:
 
 @EVERYWHERE
 @pytest.mark.parametrize("width", BORDERS)
-def test_a_matrix_is_inverted_in_its_own_room(width: int, place: str) -> None:
+def test_a_matrix_is_inverted_in_its_own_memory(width: int, place: str) -> None:
     whole = positive(width)
     matrix = placed(whole, place)
     assert invert_in_place(matrix, device(place))
@@ -101,19 +113,20 @@ def test_an_inverse_follows_rows_and_refuses_what_would_spoil_it(place: str) -> 
     rng, there = np.random.default_rng(0), device(place)
     A = positive(30)
     inverse = DeviceInverse(there.put(np.linalg.inv(A)), there)
-    carried = DeviceCarried(inverse, there.zeros(1, 30), there.zeros(30))
+    nothing = (there.zeros(30, 1), there.zeros(30), np.zeros(1))
+    state = DeviceState(inverse, *nothing, fit_intercept=False)
     for _ in range(2 * MOST_PENDING + 3):  # some are made together, and some wait
         z = rng.normal(size=30)
-        pivot = carried.learn_row(there.put(z), 0, None)
+        pivot = state.learn_row(there.put(z[None]), 0)
         assert pivot == pytest.approx(1 + z @ np.linalg.inv(A) @ z)
         A += np.outer(z, z)
     assert inverse.waiting == 3
     assert inverse.trace == pytest.approx(np.trace(np.linalg.inv(A)))
     np.testing.assert_allclose(on_host(inverse.times(there.put(A))), np.eye(30), atol=1e-9)
-    weights = on_host(carried.columns).copy()
-    assert carried.learn_row(there.put(1e12 * z), 0, None) is None
-    assert carried.learn_row(there.put(np.nan * z), 0, None) is None
-    np.testing.assert_array_equal(on_host(carried.columns), weights)
+    weights = on_host(state.columns).copy()
+    assert state.learn_row(there.put(1e12 * z[None]), 0) is None
+    assert state.learn_row(there.put(np.nan * z[None]), 0) is None
+    np.testing.assert_array_equal(on_host(state.columns), weights)
     assert inverse.change(there.put(np.stack([z, z])) * 1e9, 1) is None
     assert inverse.change(there.put(np.stack([z] * 50)), -1) is None  # more than there are
     np.testing.assert_allclose(on_host(inverse.times(there.put(A))), np.eye(30), atol=1e-9)
@@ -138,11 +151,11 @@ def test_what_is_carried_and_wrong_is_noticed(place: str, part: str) -> None:
     X, y = sample(3 * CHECK_EVERY, width=8)
     both = TaughtThere(place, 8)
     both.learn(X[:40], y[:40])
-    carried = both.solver.rebuild()
+    state = both.solver.rebuild()
     if part == "inverse":
-        carried.inverse.matrix *= 1.001
+        state.inverse.matrix *= 1.001
     else:
-        carried.columns = carried.columns * 1.001
+        state.columns[:, :] *= 1.001
     assert both.solver.drift() > 1e-6
     before = both.solver.rebuilds
     both.learn_each(X[40:], y[40:])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier
-from newfound.solvers import carried, cholesky
-from newfound.sums.gradual import block_rows
+from newfound.solvers import cholesky, state
+from newfound.sums.strips import block_rows
 from newfound.sums.sums import Sums
 from newfound.sums.triangles import Triangles
 
@@ -27,7 +27,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         return counting
 
-    for module, name in ((cholesky, "factorise_block"), (carried, "invert_in_stages")):
+    for module, name in ((cholesky, "factorise_block"), (state, "invert_in_stages")):
         monkeypatch.setattr(module, name, count(name, getattr(module, name)))
     monkeypatch.setattr(np.linalg, "eigh", count("eigh", np.linalg.eigh))
     return counted
@@ -78,9 +78,9 @@ def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.Mon
     flushes: list[int] = []
     original = Triangles.prepare
 
-    def counting(self: Triangles, X: Any, **options: Any) -> Any:
+    def counting(self: Triangles, X: Any) -> Any:
         flushes.append(len(X))
-        return original(self, X, **options)
+        return original(self, X)
 
     monkeypatch.setattr(Triangles, "prepare", counting)
     stream(IncrementalRidgeClassifier(), 50 * block_rows(WIDTH) + 1, seed=0)

@@ -40,9 +40,9 @@ def test_the_drift_of_a_single_class_is_watched_too() -> None:
     """Its weights are all zero, so that nothing is seen along them."""
     both = Taught(10, penalty=1e-8)
     both.learn_each(RNG.normal(size=(500, 10)), np.repeat("a", 500))
-    carried = both.solver._carried  # noqa: SLF001  (poisoned below)
-    assert carried is not None
-    inverse = carried.inverse
+    state = both.solver._state  # noqa: SLF001  (poisoned below)
+    assert state is not None
+    inverse = state.inverse
     inverse.flush()
     inverse.matrix *= 1.001
     assert both.solver.drift() > 1e-4
@@ -87,3 +87,14 @@ def test_a_penalty_lost_beside_the_features_is_answered_all_the_same() -> None:
     model = IncrementalRidgeClassifierCV(penalties=[1e-100])
     model.fit(np.ones((400, 5)), np.arange(400) % 3)
     assert model.predict(np.ones((1, 5))).shape == (1,)
+
+
+@pytest.mark.parametrize("weight", [1e8, 1e16, 1e20])
+def test_a_row_that_outweighs_all_others_can_be_forgotten_though_it_is_zero(weight: float) -> None:
+    """Its squares say nothing of it, and what is left of the weight_sum is lost in a float."""
+    model = IncrementalRidgeClassifier().fit(X, Y)
+    before, zero = model.scores(X), np.zeros((1, 10))
+    model.partial_fit(zero, ["a"], sample_weight=[weight])
+    model.predict(X)
+    model.forget(zero, ["a"], sample_weight=[weight])
+    np.testing.assert_allclose(model.scores(X), before, atol=1e-9)

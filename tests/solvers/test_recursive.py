@@ -6,8 +6,8 @@ import pytest
 from newfound import IncrementalRidgeClassifier
 from newfound.solvers.cholesky import factorise
 from newfound.solvers.inverse import LIMITS
-from newfound.solvers.recursive import RecursiveSolver
-from newfound.solvers.watch import CHECK_EVERY
+from newfound.solvers.kernel import Kernel
+from newfound.solvers.monitor import CHECK_EVERY
 from tests import oracles
 from tests.taught import Taught, sample
 
@@ -50,11 +50,11 @@ def test_drift_sees_an_error_in_either_part_and_rebuilds(what: str) -> None:
     both = Taught(20)
     both.learn_each(X[:500], y[:500])
     error = 1e-7
-    carried = both.solver._carried  # noqa: SLF001  (poisoned below)
-    assert carried is not None
-    inverse = carried.inverse
+    state = both.solver._state  # noqa: SLF001  (poisoned below)
+    assert state is not None
+    inverse = state.inverse
     inverse.flush()
-    part = inverse.matrix if what == "inverse" else carried.weights
+    part = inverse.matrix if what == "inverse" else state.weights
     part *= 1 + error
     assert error / 30 < both.solver.drift() < error * 30
     both.learn_each(X[500:], y[500:])
@@ -77,15 +77,15 @@ def test_a_window_sliding_in_float32_drifts_and_is_rebuilt_in_float64(
         targets = oracles.one_hot(y[-window:], both.sums.labels)
         W, _ = oracles.ridge(X[-window:], targets, 0.05)
         error = np.linalg.norm(both.solver.weights - W) / np.linalg.norm(W)
-        carried = both.solver._carried  # noqa: SLF001  (nothing else tells its precision)
-        assert carried is not None
-        return carried.inverse.is_single, float(error)
+        state = both.solver._state  # noqa: SLF001  (nothing else tells its precision)
+        assert state is not None
+        return state.inverse.is_single, float(error)
 
     # A tenth of the usual limit, so that the test need not slide ten times as far.
     single_type = np.dtype(np.float32)
     monkeypatch.setitem(LIMITS, single_type, LIMITS[single_type]._replace(drift=1e-5))
     single, error = slide()
-    monkeypatch.setattr(RecursiveSolver, "_drift_of_weights", lambda _: 0.0)
+    monkeypatch.setattr(Kernel, "drift_of_weights", lambda *_: 0.0)
     unwatched_single, unwatched_error = slide()
     assert (single, unwatched_single) == (False, True)
     assert error < 1e-10

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound.solvers.carried import Carried
 from newfound.solvers.recursive import RecursiveSolver
-from newfound.solvers.renewal import NEW_PARTS, Renewal, pieces_of_renewal
+from newfound.solvers.renewal import NEW_PARTS, Rebuild, pieces_of_renewal
+from newfound.solvers.state import SolverState
 from newfound.sums.sums import Sums
 from tests import oracles
 from tests.taught import Taught, sample
@@ -17,26 +17,26 @@ from tests.taught import Taught, sample
 WIDTH = 40
 
 
-def learn(sums: Sums, X: Any, y: Any, renewal: Renewal | None = None) -> None:
+def learn(sums: Sums, X: Any, y: Any, rebuild: Rebuild | None = None) -> None:
     index, labels = sums.locate(y)
-    if renewal is not None:
-        renewal.change(X, index, len(labels), sign=1)
+    if rebuild is not None:
+        rebuild.change(X, index, len(labels), sign=1)
     sums.add(X, index, labels)
 
 
-def forget(sums: Sums, X: Any, y: Any, renewal: Renewal) -> None:
+def forget(sums: Sums, X: Any, y: Any, rebuild: Rebuild) -> None:
     index, labels = sums.locate(y)
     remove = sums.prepare_removal(X, index)
-    renewal.change(X, index, len(labels), sign=-1)
+    rebuild.change(X, index, len(labels), sign=-1)
     assert not len(remove())
 
 
-def assert_right(renewal: Renewal, sums: Sums, X: Any, y: Any, penalty: float, atol: float) -> None:
-    carried = renewal.finish()
-    assert carried is not None
-    assert carried.mass == sums.total == len(X)
+def assert_right(rebuild: Rebuild, sums: Sums, X: Any, y: Any, penalty: float, atol: float) -> None:
+    state = rebuild.finish()
+    assert state is not None
+    assert state.weight_sum == sums.total == len(X)
     expected, _ = oracles.ridge(X, oracles.one_hot(y, sums.labels), penalty)
-    np.testing.assert_allclose(carried.weights, expected, atol=atol)
+    np.testing.assert_allclose(state.weights, expected, atol=atol)
 
 
 @pytest.mark.slow
@@ -52,23 +52,23 @@ def test_rows_that_come_meanwhile_are_part_of_it(
     y[taught + 9 :: 10] = 9
     sums = Sums(WIDTH, per_class)
     learn(sums, X[:taught], y[:taught])
-    renewal, n = Renewal(sums, 3.0, fit_intercept=True, single=dtype is np.float32), taught
-    while not renewal.is_done:
-        learn(sums, X[n : n + size], y[n : n + size], renewal)
+    rebuild, n = Rebuild(sums, 3.0, fit_intercept=True, single=dtype is np.float32), taught
+    while not rebuild.is_done:
+        learn(sums, X[n : n + size], y[n : n + size], rebuild)
         n += size
     assert n - taught <= size * (4 + pieces_of_renewal(WIDTH, max(100, taught), 5))
-    carried = renewal.finish()
-    assert carried is not None
-    assert carried.inverse.is_single == (dtype is np.float32)
-    assert_right(renewal, sums, X[:n], y[:n], 3.0, 1e-12 if dtype is np.float64 else 1e-4)
+    state = rebuild.finish()
+    assert state is not None
+    assert state.inverse.is_single == (dtype is np.float32)
+    assert_right(rebuild, sums, X[:n], y[:n], 3.0, 1e-12 if dtype is np.float64 else 1e-4)
     for moment in range(NEW_PARTS + 3):
         sums = Sums(WIDTH, per_class)
         learn(sums, X[:taught], y[:taught])
-        renewal, n = Renewal(sums, 3.0, fit_intercept=True, single=False), taught
+        rebuild, n = Rebuild(sums, 3.0, fit_intercept=True, single=False), taught
         for _ in range(moment):
-            learn(sums, X[n : n + size], y[n : n + size], renewal)
+            learn(sums, X[n : n + size], y[n : n + size], rebuild)
             n += size
-        assert_right(renewal, sums, X[:n], y[:n], 3.0, 1e-12 if per_class else 1e-11)
+        assert_right(rebuild, sums, X[:n], y[:n], 3.0, 1e-12 if per_class else 1e-11)
 
 
 @pytest.mark.parametrize("window", [8, 20, 100])
@@ -79,15 +79,15 @@ def test_rows_that_come_and_go_by_turns_do_not_hold_it_up(window: int, size: int
     y[: window + 12] %= 2
     sums, start = Sums(WIDTH), 0
     learn(sums, X[:window], y[:window])
-    renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
-    while not renewal.is_done:
+    rebuild = Rebuild(sums, 3.0, fit_intercept=True, single=False)
+    while not rebuild.is_done:
         come, go = (slice(at, at + size) for at in (start + window, start))
-        learn(sums, X[come], y[come], renewal)
-        forget(sums, X[go], y[go], renewal)
+        learn(sums, X[come], y[come], rebuild)
+        forget(sums, X[go], y[go], rebuild)
         start += size
     assert 2 * start <= size * (4 + pieces_of_renewal(WIDTH, 100, 5))
     held = slice(start, start + window)
-    assert_right(renewal, sums, X[held], y[held], 3.0, 1e-11)
+    assert_right(rebuild, sums, X[held], y[held], 3.0, 1e-11)
 
 
 def test_rows_that_come_and_go_again_meanwhile_leave_no_trace() -> None:
@@ -95,34 +95,34 @@ def test_rows_that_come_and_go_again_meanwhile_leave_no_trace() -> None:
     X, y = sample(200, WIDTH)
     sums, n = Sums(WIDTH), 100
     learn(sums, X[:n], y[:n])
-    renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
-    while not renewal.is_done:
+    rebuild = Rebuild(sums, 3.0, fit_intercept=True, single=False)
+    while not rebuild.is_done:
         row = 10 * X[n : n + 1]
-        learn(sums, row, y[n : n + 1], renewal)
-        forget(sums, row, y[n : n + 1], renewal)
+        learn(sums, row, y[n : n + 1], rebuild)
+        forget(sums, row, y[n : n + 1], rebuild)
         row.fill(np.nan)  # for it is the caller's
         n += 1
     assert n > 100 + NEW_PARTS // 2
-    assert_right(renewal, sums, X[:100], y[:100], 3.0, 1e-11)
+    assert_right(rebuild, sums, X[:100], y[:100], 3.0, 1e-11)
 
 
 def test_many_rows_that_came_meanwhile_are_learned_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = sample(400, WIDTH)
-    sums, n, changes, change = Sums(WIDTH), 100, list[int](), Carried.change
+    sums, n, changes, change = Sums(WIDTH), 100, list[int](), SolverState.change
 
-    def note(self: Carried, X: Any, *rest: Any) -> Any:
+    def note(self: SolverState, X: Any, *rest: Any) -> Any:
         changes.append(len(X))
         return change(self, X, *rest)
 
-    monkeypatch.setattr(Carried, "change", note)
+    monkeypatch.setattr(SolverState, "change", note)
     learn(sums, X[:n], y[:n])
-    renewal = Renewal(sums, 3.0, fit_intercept=True, single=False)
+    rebuild = Rebuild(sums, 3.0, fit_intercept=True, single=False)
     for _ in range(NEW_PARTS + 3):
-        learn(sums, X[n : n + 20], y[n : n + 20], renewal)
+        learn(sums, X[n : n + 20], y[n : n + 20], rebuild)
         n += 20
-    assert_right(renewal, sums, X[:n], y[:n], 3.0, 1e-11)
+    assert_right(rebuild, sums, X[:n], y[:n], 3.0, 1e-11)
     assert sum(changes) == 60
     assert max(changes) == 40  # as few as are thirty-two or more
 
@@ -132,7 +132,7 @@ def test_few_rows_of_many_features_are_all_part_of_it(n: int) -> None:
     X, y = sample(n, 150)
     sums = Sums(150, per_class=True)  # which holds them all as they came
     learn(sums, X, y)
-    assert_right(Renewal(sums, 3.0, fit_intercept=True, single=False), sums, X, y, 3.0, 1e-12)
+    assert_right(Rebuild(sums, 3.0, fit_intercept=True, single=False), sums, X, y, 3.0, 1e-12)
 
 
 @pytest.mark.parametrize("place", [0, 49])
@@ -141,17 +141,17 @@ def test_a_row_among_few_that_is_too_large_for_it_makes_it_give_up(place: int) -
     X[place] *= 1e9
     sums = Sums(150, per_class=True)
     learn(sums, X, np.sort(y))
-    assert Renewal(sums, 1e-3, fit_intercept=False, single=False).finish() is None
+    assert Rebuild(sums, 1e-3, fit_intercept=False, single=False).finish() is None
 
 
 def test_a_row_of_float64_is_too_much_for_what_is_made_in_float32() -> None:
     X, y = sample(200, WIDTH)
     sums = Sums(WIDTH)
     learn(sums, X[:100].astype(np.float32), y[:100])
-    renewal = Renewal(sums, 3.0, fit_intercept=True, single=True)
+    rebuild = Rebuild(sums, 3.0, fit_intercept=True, single=True)
     for n in range(100, 120):
-        learn(sums, X[n : n + 1], y[n : n + 1], renewal)
-    assert renewal.finish() is None
+        learn(sums, X[n : n + 1], y[n : n + 1], rebuild)
+    assert rebuild.finish() is None
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
@@ -232,10 +232,10 @@ def test_a_drift_a_little_too_large_is_mended_while_rows_come_and_go(window: int
     X, y = sample(900, WIDTH)
     both = Taught(WIDTH)
     both.slide(X[:300], y[:300], window)
-    carried = both.solver._carried  # noqa: SLF001  (poisoned below)
-    assert carried is not None
-    carried.inverse.flush()
-    carried.inverse.matrix *= 1 + 3e-10
+    state = both.solver._state  # noqa: SLF001  (poisoned below)
+    assert state is not None
+    state.inverse.flush()
+    state.inverse.matrix *= 1 + 3e-10
     both.slide(X[300:], y[300:], window)
     assert both.solver.rebuilds == 1
     assert both.solver.drift() < 1e-13
@@ -284,7 +284,7 @@ def test_without_memory_for_it_all_is_derived_when_it_is_asked_for(
     X, y = sample(400, WIDTH)
     both = Taught(WIDTH)
     with monkeypatch.context() as patch:
-        patch.setattr(Renewal, where, refuse)
+        patch.setattr(Rebuild, where, refuse)
         both.learn_each(1e4 * X[:30], y[:30])  # stiff, so that all is to be derived anew
         if penalty != 1.0:
             both.solver.foresee(penalty)
@@ -297,11 +297,11 @@ def test_rows_too_large_for_it_make_it_give_up() -> None:
     X, y = sample(100, WIDTH)
     sums = Sums(WIDTH)
     learn(sums, X, y)
-    renewal = Renewal(sums, 1e-3, fit_intercept=True, single=False)
+    rebuild = Rebuild(sums, 1e-3, fit_intercept=True, single=False)
     for n in range(60):
         huge = 1e9 * X[n : n + 1] if n == 20 else X[n : n + 1]
-        learn(sums, huge, y[n : n + 1], renewal)
-    assert renewal.finish() is None
+        learn(sums, huge, y[n : n + 1], rebuild)
+    assert rebuild.finish() is None
     solver = RecursiveSolver(sums, 1e-3, fit_intercept=True)
     assert np.isfinite(solver.weights).all()
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier
-from newfound.sums.gradual import block_rows
+from newfound.solvers.weighted import RebalancedSolver
+from newfound.sums.strips import block_rows
 from newfound.sums.sums import Sums
 from tests import oracles
 from tests.streams import assert_same_scores, by_label
@@ -119,3 +120,13 @@ def test_a_mapping_changed_in_place_is_noticed() -> None:
     other = IncrementalRidgeClassifier(class_weight={"mug": 9.0}).fit(X, y)
     assert np.abs(model.coef_ - before).max() > 1e-3
     assert_same_scores(model, other, X)
+
+
+def test_a_class_without_examples_changes_no_weight() -> None:
+    X, y = uneven(60, width=3)
+    sums = Sums.of(X, y, per_class=True)
+    before = RebalancedSolver(sums, 0.3, True, "balanced").weights
+    sums.announce(np.array(["pot"]))
+    after = RebalancedSolver(sums, 0.3, True, "balanced").weights
+    np.testing.assert_allclose(after[:, :-1], before, rtol=1e-12)
+    assert not after[:, -1].any()

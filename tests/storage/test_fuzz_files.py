@@ -19,7 +19,6 @@ from tests.crafted import put_together, taken_apart
 from tests.effort import seed, share_of
 
 WIDTH, CASES = 3, share_of(450)
-GOLDEN = Path(__file__).parent / "golden"
 # What stands in a header instead of what should.
 JUNK: list[Any] = [
     None, True, False, 0, -1, 1, 7, 2**31, 2**53, 2**63, 10**400, -(10**20), 0.5, 1e-320, 1e308,
@@ -61,21 +60,19 @@ def choosing(**parameters: Any) -> IncrementalRidgeClassifierCV:
     return model
 
 
-def voting() -> IncrementalRidgeClassifierCV:
+def selecting() -> IncrementalRidgeClassifierCV:
     """Votes have been called for, and do not count yet."""
     model = IncrementalRidgeClassifierCV(min_class_count=6, witnesses=6)
     for row, label in zip(rows(200), "abc" * 66, strict=False):
         model.partial_fit(row[None], [label])
-        if model.n_samples_seen_ > 40 and "coming_rows" in model.to_state().kept_by("selection"):
+        if model.n_samples_seen_ > 40 and "pending.since" in model.learner_.to_state().arrays:
             return model
-    raise AssertionError("there were no votes")
+    raise AssertionError("there was no selection")
 
 
 def recogniser() -> Recogniser:
-    made = Recogniser(model=choosing(class_weight={}))
-    made.model = IncrementalRidgeClassifierCV(
-        penalties=[1.0, 10.0], recodings=[0.0, 1.0], class_weight={}
-    )
+    model = IncrementalRidgeClassifierCV([1.0, 10.0], [0.0, 1.0], class_weight={})
+    made = Recogniser(model=model)
     digests = [bytes([number]) * 16 for number in range(60)]
     made.teach_vectors(rows(60), list("abc") * 20, digests, Identity("pixels"))
     made.refresh()
@@ -88,8 +85,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "per class": per_class,
     "choosing": choosing,
     "choosing by the paper": lambda: choosing(rule="paper", witnesses=5),
-    "while votes are cast": voting,
-    "of version 0.1": lambda: GOLDEN / "peaks" / "chosen.model",
+    "while a selection is pending": selecting,
     "recogniser": recogniser,
 }
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, Recogniser, load
-from newfound.estimators import learner
-from newfound.selection.panel import Panel
+from newfound.selection.validation import ValidationSet
 from newfound.storage import format as file_format
+from newfound.storage import model as models
 from tests.background import PATIENCE, in_the_background, together
+from tests.choices import selector_of
 
 RNG = np.random.default_rng(0)
 Y = np.array([f"class {n % 3}" for n in range(100)])
@@ -68,12 +69,12 @@ def gate(patch: pytest.MonkeyPatch, where: Any, name: str) -> Gate:
     return made
 
 
-# Fixed parameters have no votes to pack.
+# Fixed parameters have no selection to pack.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "where"),
     [(kind, "write_whole") for kind in KINDS]
-    + [(kind, "packed") for kind in KINDS if kind != "fixed"],
+    + [(kind, "pack_selector") for kind in KINDS if kind != "fixed"],
 )
 def test_others_teach_and_ask_while_a_file_is_made(
     kind: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -81,7 +82,7 @@ def test_others_teach_and_ask_while_a_file_is_made(
     it = KINDS[kind]()
     teach(it, slice(0, 70))
     save(it, tmp_path / "before")
-    closed = gate(monkeypatch, file_format if where == "write_whole" else learner, where)
+    closed = gate(monkeypatch, file_format if where == "write_whole" else models, where)
     with in_the_background(lambda: save(it, tmp_path / "m")):
         assert closed.reached.wait(PATIENCE)
 
@@ -137,7 +138,7 @@ def full(*_: Any) -> None:
     raise OSError(28, "the disk is full")
 
 
-def test_votes_that_are_due_are_cast_on_the_copy(tmp_path: Path) -> None:
+def test_a_selection_that_is_due_is_made_on_the_copy(tmp_path: Path) -> None:
     """After a lesson in pieces nothing is derived yet, and saving leaves it so."""
     model = IncrementalRidgeClassifierCV().store(X, Y)
     twin = IncrementalRidgeClassifierCV().store(X, Y).reconsider()
@@ -147,14 +148,13 @@ def test_votes_that_are_due_are_cast_on_the_copy(tmp_path: Path) -> None:
     np.testing.assert_array_equal(model.scores(X), twin.scores(X))
 
 
-def test_votes_that_fail_while_they_are_finished_leave_the_choice_as_it_was(
+def test_a_selection_that_fails_while_it_is_finished_leaves_the_choice_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = IncrementalRidgeClassifierCV()
     model.partial_fit(X[:50], Y[:50])
-    taught, selector = 50, model._engine.selector  # noqa: SLF001  (nothing else tells of votes)
-    assert selector is not None
-    while selector.work is None or selector.work.found is not None:
+    taught, selector = 50, selector_of(model.learner_.engine)
+    while selector.pending is None or selector.pending.result is not None:
         model.partial_fit(X[taught : taught + 1], Y[taught : taught + 1])
         taught += 1
     chosen = model.penalty_, model.recoding_.tolist()
@@ -163,7 +163,7 @@ def test_votes_that_fail_while_they_are_finished_leave_the_choice_as_it_was(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Panel, "basis_in_stages", interrupt)
+        patch.setattr(ValidationSet, "basis_in_stages", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.save(tmp_path / "m")
     assert not (tmp_path / "m").exists()
@@ -172,10 +172,10 @@ def test_votes_that_fail_while_they_are_finished_leave_the_choice_as_it_was(
     assert load(tmp_path / "m").predict(X).tolist() == model.predict(X).tolist()
 
 
-def test_votes_that_are_finished_for_a_file_count_no_sooner() -> None:
+def test_a_selection_that_is_finished_for_a_file_counts_no_sooner() -> None:
     model, twin = IncrementalRidgeClassifierCV(), IncrementalRidgeClassifierCV()
     for n in range(100):
-        model.partial_fit(X[n : n + 1], Y[n : n + 1]).finish_votes()
+        model.partial_fit(X[n : n + 1], Y[n : n + 1]).learner_.finish_pending()
         twin.partial_fit(X[n : n + 1], Y[n : n + 1])
         assert model.penalty_ == twin.penalty_
         np.testing.assert_array_equal(model.recoding_, twin.recoding_)

@@ -36,7 +36,7 @@ def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
         if row < 4 or row % 3 == 0:
             before = saved(model)
             assert saved(reloaded(model)) == before
-            moments.append("coming_rows" in model.to_state().kept_by("selection"))
+            moments.append("pending.since" in model.learner_.to_state().arrays)
     assert len(set(moments)) == 2  # votes were under way at some, and at others not
     model.forget(X[:20], y[:20])
     assert saved(reloaded(model)) == saved(model)
@@ -47,7 +47,7 @@ def test_saved_and_loaded_at_any_moment_a_model_is_saved_the_same(
 def test_how_much_was_forgotten_since_the_last_votes_is_saved() -> None:
     X, y = blobs(300)
     model = IncrementalRidgeClassifierCV(min_class_count=10).fit(X, y)
-    while not model.to_state().kept_by("selection")["forgotten"][0]:  # until a row is no shock
+    while not model.learner_.to_state().arrays["selection.forgotten"][0]:  # until a row is no shock
         model.partial_fit(X, y).forget(X[:1], y[:1])
     assert saved(reloaded(model)) == saved(model)
 
@@ -61,7 +61,7 @@ def test_a_model_loaded_in_the_midst_of_votes_goes_on_as_the_other_does(
     stayed = IncrementalRidgeClassifierCV(min_class_count=10, **parameters)
     taught = 100
     stayed.partial_fit(X[:taught], y[:taught])
-    while "coming_rows" not in stayed.to_state().kept_by("selection"):
+    while "pending.since" not in stayed.learner_.to_state().arrays:
         stayed.partial_fit(X[taught : taught + 1], y[taught : taught + 1])
         taught += 1
     travelled = reloaded(stayed)
@@ -102,8 +102,8 @@ def test_classes_without_witnesses_are_saved_as_well() -> None:
 
 def test_arrays_are_written_as_they_read_however_they_lie_in_memory(tmp_path: Path) -> None:
     odd = np.arange(24.0).reshape(2, 3, 4).swapaxes(0, 2)
-    state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["a", "b"]).to_state()
-    file_format.write(tmp_path / "m", state.keeping("room", {"odd": odd, "every": odd[::2]}))
-    kept = file_format.read(tmp_path / "m").kept_by("room")
-    np.testing.assert_array_equal(kept["odd"], odd)
-    np.testing.assert_array_equal(kept["every"], odd[::2])
+    state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["a", "b"]).learner_.to_state()
+    file_format.write(tmp_path / "m", state.keeping({"room.odd": odd, "room.every": odd[::2]}))
+    arrays = file_format.read(tmp_path / "m").arrays
+    np.testing.assert_array_equal(arrays["room.odd"], odd)
+    np.testing.assert_array_equal(arrays["room.every"], odd[::2])

@@ -40,7 +40,7 @@ def test_what_could_not_be_loaded_is_not_written_and_the_old_file_stays(
     model = IncrementalRidgeClassifierCV().fit(RNG.normal(size=(180, 4)), list("abc") * 60)
     model.save(path)
     before = path.read_bytes()
-    sums = model.to_state().sums
+    sums = model.learner_.engine.memory.sums
     if part == "gram":
         (gram,) = sums.grams
         assert gram.flushed is not None
@@ -63,7 +63,7 @@ def test_a_choice_that_could_not_be_loaded_is_not_written(
     model.save(path)
     before = path.read_bytes()
     twice = np.array([1.0, 1.0])  # penalties that do not rise
-    monkeypatch.setattr("newfound.selection.findings.candidates", lambda *_: twice)
-    with pytest.raises(ValueError, match="does not fit together"):
+    monkeypatch.setattr("newfound.selection.result.candidates", lambda *_: twice)
+    with pytest.raises(ValueError, match="do not fit together"):
         IncrementalRidgeClassifierCV(rule="paper", min_class_count=5).fit(X, Y).save(path)
     assert path.read_bytes() == before

@@ -43,7 +43,7 @@ def test_widened_sums_are_those_of_rows_that_end_in_zeros(
     X, y = stream(n, 5)
     X = X.astype(dtype)
     model = IncrementalRidgeClassifier(class_weight={} if per_class else None)
-    found = widened(model.fit(X, y).to_state(), 8).sums
+    found = widened(model.fit(X, y).learner_.to_state(), 8).sums
     expected = Sums.of(with_zeros(X, 8), y, per_class)
     assert (found.width, found.dtype, found.per_class) == (8, expected.dtype, per_class)
     assert found.labels.tolist() == expected.labels.tolist()
@@ -59,7 +59,7 @@ def test_a_widened_model_goes_on_as_if_its_rows_had_ended_in_zeros(model: Any) -
     early, late = with_zeros(X[:150, :5], 8), X[150:]
     expected = clone(model).partial_fit(early, y[:150])
     found = clone(model).partial_fit(X[:150, :5], y[:150])
-    found = type(model).from_state(widened(found.to_state(), 8))
+    found = type(model).from_state(widened(found.learner_.to_state(), 8))
     for one in (found, expected):
         one.partial_fit(late, y[150:])
         if isinstance(one, IncrementalRidgeClassifierCV):
@@ -71,22 +71,26 @@ def test_a_widened_model_goes_on_as_if_its_rows_had_ended_in_zeros(model: Any) -
 
 def test_a_state_is_not_changed_by_widening_it() -> None:
     model = IncrementalRidgeClassifierCV().fit(*stream(60, 4))
-    state = model.to_state()
-    before = state.sums.gram.copy(), state.more["selection.witness_rows"].shape
+    state = model.learner_.to_state()
+    before = state.sums.gram.copy(), state.arrays["witnesses.rows"].shape
     widened(state, 9)
     assert state.sums.width == 4
     np.testing.assert_array_equal(state.sums.gram, before[0])
-    assert state.more["selection.witness_rows"].shape == before[1]
+    assert state.arrays["witnesses.rows"].shape == before[1]
 
 
 def test_features_are_not_taken_away() -> None:
-    state = IncrementalRidgeClassifier().fit(*stream(9, 4)).to_state()
+    state = IncrementalRidgeClassifier().fit(*stream(9, 4)).learner_.to_state()
     with pytest.raises(InputError, match="4 features cannot be widened to 3"):
         widened(state, 3)
 
 
 def test_named_features_are_refused() -> None:
     pd = pytest.importorskip("pandas")
-    state = IncrementalRidgeClassifier().fit(pd.DataFrame({"a": [0.0, 1.0]}), [1, 2]).to_state()
+    state = (
+        IncrementalRidgeClassifier()
+        .fit(pd.DataFrame({"a": [0.0, 1.0]}), [1, 2])
+        .learner_.to_state()
+    )
     with pytest.raises(InputError, match="names"):
         widened(state, 2)

@@ -12,9 +12,9 @@ import httpx
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.studio.app import create_app
-from newfound.studio.server import bind, server_of
+from newfound.studio.server import Server, bind
 from tests.command_line import picture
 
 EXTRACTOR = "pixels:size=8"
@@ -30,8 +30,8 @@ def png(seed: int = 0, thing: int = 0) -> bytes:
 class Served:
     """A service that runs, and what its clients need."""
 
-    def __init__(self, recogniser: JournalledRecogniser, app: Any, port: int) -> None:
-        self.recogniser, self.app, self.port = recogniser, app, port
+    def __init__(self, editor: Editor, app: Any, port: int) -> None:
+        self.editor, self.app, self.port = editor, app, port
         self.service = app.state.service
         self.address = f"http://127.0.0.1:{port}"
         self.http = httpx.Client(base_url=self.address, timeout=20)
@@ -88,14 +88,14 @@ Serve = Callable[..., Served]
 @contextmanager
 def started(folder: Path, **options: Any) -> Iterator[Served]:
     """Run a service; options are those of `create_app`."""
-    recogniser = JournalledRecogniser(folder / "kitchen.newfound", EXTRACTOR)
-    app = create_app(recogniser, **options)
+    editor = Editor(folder / "kitchen.newfound", EXTRACTOR)
+    app = create_app(editor, **options)
     bound = bind("127.0.0.1", 0)
     bound.listen()  # who connects before the server is there waits for it
-    server = server_of(app)
+    server = Server(app)
     thread = threading.Thread(target=server.run, args=([bound],))
     thread.start()
-    served = Served(recogniser, app, bound.getsockname()[1])
+    served = Served(editor, app, bound.getsockname()[1])
     try:
         yield served
     finally:
@@ -103,7 +103,7 @@ def started(folder: Path, **options: Any) -> Iterator[Served]:
         server.should_exit = True
         thread.join()
         bound.close()
-        recogniser.close()
+        editor.close()
 
 
 @pytest.fixture

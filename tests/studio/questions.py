@@ -3,25 +3,25 @@
 from pathlib import Path
 
 from newfound.common.files import digest_of
-from newfound.recognition.journal import NewExample
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
+from newfound.recognition.sources import NewExample
 from tests.studio.pictures import picture
 
 
-def ask(recogniser: JournalledRecogniser, thing: int, guess: str | None = None) -> int:
+def ask(editor: Editor, thing: int, guess: str | None = None) -> int:
     """Ask what a thing is, with three pictures of it."""
     pictures = [picture(thing, number) for number in range(3)]
-    extractor = recogniser.extractor
+    extractor = editor.recogniser.extractor
     frames = [
         NewExample(extractor.one(each), digest_of(each), extractor.identity, "", each)
         for each in pictures
     ]
-    return recogniser.ask(frames, "/camera", guess)
+    return editor.ask(frames, "/camera", guess)
 
 
 def with_questions(model: Path, *guesses: str | None) -> None:
     """Make a model that was asked about things, and taught nothing."""
-    recogniser = JournalledRecogniser(model, "pixels:size=8")
+    editor = Editor(model, "pixels:size=8")
     for thing, guess in enumerate(guesses):
-        ask(recogniser, thing, guess)
-    recogniser.close()
+        ask(editor, thing, guess)
+    editor.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from tests.studio.browser.chromium import chromium
 from tests.studio.browser.film import Camera, objects
 from tests.studio.browser.person import Person, Said, person
@@ -339,9 +339,9 @@ def test_a_question_that_taught_nothing_does_not_offer_to_undo_what_came_before(
     browser: "Browser", camera: Camera, tmp_path: Path
 ) -> None:
     model = tmp_path / "kitchen.newfound"
-    with closing(JournalledRecogniser(model, "pixels:size=8")) as recogniser:
+    with closing(Editor(model, "pixels:size=8")) as editor:
         for _ in range(2):
-            ask(recogniser, 0, "cup")
+            ask(editor, 0, "cup")
     with studio(model, "studio", "--extractor", "pixels:size=8") as served:
         me = person(browser, camera, served.url)
         me.open()

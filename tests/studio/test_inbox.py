@@ -11,7 +11,7 @@ from tests.studio.questions import ask
 def test_questions_are_listed_named_dismissed_and_opened_again_by_undo(served: Served) -> None:
     http = served.http
     assert http.get("/api/questions").json() == {"questions": [], "next": None}
-    first, second, third = (ask(served.recogniser, thing, "cup") for thing in (1, 2, 3))
+    first, second, third = (ask(served.editor, thing, "cup") for thing in (1, 2, 3))
     page = http.get("/api/questions", params={"limit": 2}).json()
     assert [each["id"] for each in page["questions"]] == [third, second]
     rest = http.get("/api/questions", params={"before": page["next"]}).json()
@@ -32,7 +32,7 @@ def test_questions_are_listed_named_dismissed_and_opened_again_by_undo(served: S
 
 
 def test_what_is_no_question_or_no_name_is_refused(served: Served) -> None:
-    number = ask(served.recogniser, 1)
+    number = ask(served.editor, 1)
     for path in ("/api/questions/99/name", "/api/questions/99/dismiss"):
         values = {"label": "mug"} if path.endswith("name") else {}
         refused = served.post(path, values)

@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from newfound.recognition.evidence import HALF_LIFE
-from newfound.studio.limits import Limits
+from newfound.studio.limits import ServiceLimits
 from tests.studio.conftest import Serve, Served, Talk, png
 
 
@@ -25,7 +25,7 @@ class Gate:
 
     def __init__(self, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
         self.entered, self.opened = threading.Semaphore(0), threading.Event()
-        extractor = served.recogniser.extractor
+        extractor = served.editor.recogniser.extractor
         one = extractor.one
 
         def wait(image: Any) -> Any:
@@ -116,14 +116,14 @@ def test_a_hold_of_the_button_does_not_stop_the_answers(
 ) -> None:
     """Who looks waits for no disk: while one lesson is written, others are looked at."""
     writing, go_on = threading.Event(), threading.Event()
-    teach_one = served.recogniser.teach_one
+    teach_new = served.editor.teach_new
 
     def slow(*values: Any, **options: Any) -> Any:
         writing.set()
         assert go_on.wait(20)
-        return teach_one(*values, **options)
+        return teach_new(*values, **options)
 
-    monkeypatch.setattr(served.recogniser, "teach_one", slow)
+    monkeypatch.setattr(served.editor, "teach_new", slow)
     with served.live() as teacher, served.live() as other:
         for number in range(8):
             teacher.send(**lesson(f"c{number}", "mug", number))
@@ -202,7 +202,7 @@ def closed_with(talk: Talk, messages: list[bytes]) -> int | None:
 
 
 def test_a_flood_is_closed_and_others_go_on(serve: Serve) -> None:
-    served = serve(limits=Limits(message_rate=1, message_burst=20))
+    served = serve(limits=ServiceLimits(message_rate=1, message_burst=20))
     with served.live() as other, served.live() as flood:
         assert closed_with(flood, [b"x"] * 100_000) == 1008
         other.raw.send(png())
@@ -210,7 +210,7 @@ def test_a_flood_is_closed_and_others_go_on(serve: Serve) -> None:
 
 
 def test_a_frame_that_is_too_large_is_refused(serve: Serve) -> None:
-    served = serve(limits=Limits(message=1000))
+    served = serve(limits=ServiceLimits(message=1000))
     with served.live() as talk:
         talk.raw.send(b"x" * 1001)
         error = talk.next("error", frame=1)["error"]

@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from newfound.studio.connections import Connection
 from newfound.studio.guard import SECURITY
-from newfound.studio.limits import Bucket, Limits
+from newfound.studio.limits import Bucket, ServiceLimits
 from tests.studio.conftest import Serve, Served, png
 
 TOKEN = "a-token-of-our-own-0123456789"
@@ -224,7 +224,7 @@ def test_a_body_that_is_too_large_is_refused_also_if_it_does_not_say_so(
     serve: Serve, path: str, most: str
 ) -> None:
     sizes: dict[str, Any] = {"image": 10_000, "archive": 30_000, "model": 50_000, "json": 3_000}
-    served = serve(limits=Limits(**sizes))
+    served = serve(limits=ServiceLimits(**sizes))
     announced = served.http.post(path, content=bytes(sizes[most] + 1))
     assert announced.status_code == 413
     assert "too large" in announced.json()["error"]
@@ -284,7 +284,7 @@ def test_hostile_images_are_refused(shared: Served, image: bytes, words: str) ->
 
 
 def test_a_body_that_comes_too_slowly_is_refused(serve: Serve) -> None:
-    served = serve(limits=Limits(body_seconds=0.2))
+    served = serve(limits=ServiceLimits(body_seconds=0.2))
     for path in ("/api/look", "/api/undo", "/api/import/model"):
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         answer = raw(
@@ -311,7 +311,7 @@ def test_a_request_whose_headers_do_not_come_is_cut_off(
 
 
 def test_too_many_requests_of_one_client_are_told_to_wait(serve: Serve) -> None:
-    served = serve(limits=Limits(rate=0.001, burst=3))
+    served = serve(limits=ServiceLimits(rate=0.001, burst=3))
     found = [served.http.get("/api/health") for _ in range(4)]
     assert [answer.status_code for answer in found] == [200, 200, 200, 429]
     assert found[-1].headers["retry-after"] == "1"
@@ -329,7 +329,7 @@ def test_a_bucket_fills_at_its_rate_and_no_further() -> None:
 
 
 def test_there_are_no_more_websockets_than_may_be(serve: Serve) -> None:
-    served = serve(limits=Limits(sockets=2))
+    served = serve(limits=ServiceLimits(sockets=2))
     with served.live(), served.live() as second:
         assert handshake(served) == 503
         second.raw.close()
@@ -338,7 +338,7 @@ def test_there_are_no_more_websockets_than_may_be(serve: Serve) -> None:
 
 
 def test_there_are_no_more_requests_at_once_than_may_be(serve: Serve) -> None:
-    served = serve(limits=Limits(requests=1))
+    served = serve(limits=ServiceLimits(requests=1))
     found = []
 
     def slowly() -> Iterator[bytes]:

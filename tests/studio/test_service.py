@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from newfound import Recogniser
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from newfound.studio.app import create_app
 from newfound.studio.complaints import words_of
-from newfound.studio.limits import Limits
+from newfound.studio.limits import ServiceLimits
 from tests.studio.conftest import EXTRACTOR, Serve, Served, png
 
 
@@ -39,7 +39,7 @@ def test_answers_are_those_of_the_recogniser(served: Served) -> None:
         served.teach("mug", seed, 1)
         served.teach("cup", seed, 2)
     said = served.http.post("/api/look", content=png(7, 2)).json()
-    expected = served.recogniser.look(png(7, 2), top=20)
+    expected = served.editor.recogniser.look(png(7, 2), top=20)
     assert said["label"] == expected.label
     assert said["unknown"] == pytest.approx(expected.unknown, abs=1e-6)
     assert said["score"] == pytest.approx(expected.score, abs=1e-6)
@@ -199,12 +199,12 @@ def test_a_complaint_that_nobody_foresaw_is_a_sentence_too() -> None:
 def test_only_images_are_looked_at_and_taught(
     shared: Served, content: bytes, kind: str, status: int
 ) -> None:
-    before, headers = shared.recogniser.position, {"content-type": kind}
+    before, headers = shared.editor.history.position, {"content-type": kind}
     for path in ("/api/look", "/api/lessons?label=mug"):
         answer = shared.http.post(path, content=content, headers=headers)
         assert answer.status_code == status
         assert status == 200 or answer.json()["error"]
-    assert status == 200 or shared.recogniser.position == before
+    assert status == 200 or shared.editor.history.position == before
 
 
 def test_examples_come_in_pages_newest_first(served: Served) -> None:
@@ -287,7 +287,7 @@ def test_lessons_of_many_at_once_are_all_learned(served: Served) -> None:
 
 
 def test_images_beyond_those_that_may_wait_are_refused_for_a_while(serve: Serve) -> None:
-    served = serve(limits=Limits(waiting=0))
+    served = serve(limits=ServiceLimits(waiting=0))
     answer = served.http.post("/api/look", content=png())
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "1"
@@ -297,14 +297,14 @@ def test_the_file_is_written_when_it_is_quiet(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = threading.Event()
-    snapshot = JournalledRecogniser.snapshot
+    snapshot = Editor.snapshot
 
-    def noting(recogniser: JournalledRecogniser) -> None:
-        snapshot(recogniser)
-        if recogniser.is_taught:
+    def noting(editor: Editor) -> None:
+        snapshot(editor)
+        if editor.recogniser.is_taught:
             written.set()
 
-    monkeypatch.setattr(JournalledRecogniser, "snapshot", noting)
+    monkeypatch.setattr(Editor, "snapshot", noting)
     served = serve(snapshot_idle=0.01)
     served.teach("mug")
     assert written.wait(20)
@@ -317,7 +317,7 @@ def test_a_mistake_of_ours_shows_no_traceback(
     def fail() -> None:
         raise RuntimeError("a secret of the house")
 
-    monkeypatch.setattr(served.recogniser, "confusions", fail)
+    monkeypatch.setattr(served.editor, "confusions", fail)
     answer = served.http.get("/api/confusions")
     assert answer.status_code == 500
     assert answer.json() == {"error": "something went wrong here; the log says what"}
@@ -332,18 +332,18 @@ def test_what_a_journal_cannot_write_is_told_without_its_path(
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device", str(tmp_path))
 
-    monkeypatch.setattr(served.recogniser, "teach_one", fail)
+    monkeypatch.setattr(served.editor, "teach_new", fail)
     answer = served.http.post("/api/lessons?label=mug", content=png())
     assert answer.status_code == 503
     assert str(tmp_path) not in answer.text
 
 
 def schema(tmp_path: Path) -> dict[str, Any]:
-    recogniser = JournalledRecogniser(tmp_path / "m.newfound", EXTRACTOR)
+    editor = Editor(tmp_path / "m.newfound", EXTRACTOR)
     try:
-        found: dict[str, Any] = create_app(recogniser).openapi()
+        found: dict[str, Any] = create_app(editor).openapi()
     finally:
-        recogniser.close()
+        editor.close()
     return found
 
 
@@ -370,9 +370,9 @@ def test_messages_are_as_openapi_shows_them(served: Served, tmp_path: Path) -> N
     done = served.teach("cup", 1, 2)
     messages.Done.model_validate(done, strict=True)
     look = served.http.post("/api/look", content=png()).json()
-    messages.Answer.model_validate(look, strict=True)
+    messages.AnswerMessage.model_validate(look, strict=True)
     for path, kind in (
-        ("/api/state", messages.State),
+        ("/api/state", messages.StateMessage),
         ("/api/examples", messages.Examples),
         ("/api/confusions", messages.Confusions),
         ("/api/health", messages.Health),
@@ -384,8 +384,8 @@ def test_messages_are_as_openapi_shows_them(served: Served, tmp_path: Path) -> N
 def test_the_application_needs_no_socket(tmp_path: Path) -> None:
     import asyncio
 
-    recogniser = JournalledRecogniser(tmp_path / "m.newfound", EXTRACTOR)
-    app = create_app(recogniser)
+    editor = Editor(tmp_path / "m.newfound", EXTRACTOR)
+    app = create_app(editor)
 
     async def ask() -> Any:
         transport = httpx.ASGITransport(app)
@@ -399,4 +399,4 @@ def test_the_application_needs_no_socket(tmp_path: Path) -> None:
     try:
         assert asyncio.run(ask())["classes"] == [{"label": "mug", "count": 1, "kept": 1}]
     finally:
-        recogniser.close()
+        editor.close()

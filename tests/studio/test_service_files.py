@@ -18,9 +18,9 @@ from newfound.common.errors import InputError
 from newfound.features.identity import Identity
 from newfound.features.pixels import Pixels
 from newfound.studio import archives, zip_directory
-from newfound.studio.folder_names import LONGEST_NAME, folder_names, label_of
+from newfound.studio.folder_names import LONGEST_NAME, FolderNames, label_of
 from newfound.studio.incoming import usable
-from newfound.studio.limits import MB, Limits
+from newfound.studio.limits import MB, ServiceLimits
 from tests.command_line import newfound
 from tests.studio.conftest import EXTRACTOR, Serve, Served, png, started
 
@@ -102,12 +102,12 @@ def test_a_model_that_cannot_be_used_here_is_refused_and_changes_nothing(
 ) -> None:
     served.teach("mug", 0, 1)
     data = model_of(tmp_path / "other.newfound", extractor, *rows)
-    before = served.recogniser.position
+    before = served.editor.history.position
     answer = served.http.post("/api/import/model", content=data)
     assert answer.status_code == 422, answer.text
     assert words in answer.json()["error"]
     assert str(tmp_path) not in answer.text
-    assert (served.counts(), served.recogniser.position) == ({"mug": 1}, before)
+    assert (served.counts(), served.editor.history.position) == ({"mug": 1}, before)
     assert served.http.post("/api/look", content=png()).status_code == 200
 
 
@@ -126,7 +126,7 @@ def test_a_model_whose_network_is_not_here_is_refused(tmp_path: Path) -> None:
     other.teach_vectors([[0.0] * 64], ["cup"], extractor=made_by)
     other.save()
     here = Recogniser()  # by default a model brings its own extractor
-    here.identity = Pixels(size=8).identity
+    here.knowledge.identity = Pixels(size=8).identity
     with pytest.raises(InputError, match="say where that network's file is"):
         usable(path, here)
 
@@ -160,6 +160,11 @@ def test_examples_taken_along_are_read_back_by_the_service_and_by_teach(
     taught = Recogniser(tmp_path / "m", None).classes
     assert {"100% wool", "Zoë"} <= set(taught)
     assert sorted(map(label_of, taught)) == sorted(LABELS)
+
+
+def folder_names(labels: list[str]) -> dict[str, str]:
+    names = FolderNames()
+    return {label: names.of(label) for label in labels}
 
 
 @pytest.mark.slow
@@ -374,7 +379,7 @@ def test_a_slow_upload_stops_nobody_else(served: Served, tmp_path: Path) -> None
 
 
 def test_no_more_files_are_on_their_way_than_may_be(serve: Serve) -> None:
-    served = serve(limits=Limits(uploads=1))
+    served = serve(limits=ServiceLimits(uploads=1))
     data = zipped({"mug/1.png": png()})
 
     def slowly() -> Iterator[bytes]:

@@ -12,9 +12,9 @@ from unittest import mock
 import pytest
 
 from newfound.studio import page_files
-from newfound.studio.background import Board, Keeper
-from newfound.studio.errors import OURS, Refusal, said_of
-from newfound.studio.limits import Limits
+from newfound.studio.background import Board, SnapshotTask
+from newfound.studio.errors import OURS, Refusal, reply_to
+from newfound.studio.limits import ServiceLimits
 from newfound.studio.live import Live
 from newfound.studio.metrics import Metrics
 from newfound.studio.server import address_of, bind, is_local
@@ -121,7 +121,7 @@ def test_states_are_told_together_and_the_last_one_always() -> None:
     async def run() -> list[str]:
         positions = [0]
         board, listener = Board(lambda: str(positions[-1]), pause=0.05), Listener()
-        board.listeners.add(listener)
+        board.subscribers.add(listener)
         task = asyncio.create_task(board.run())
         for position in range(1, 101):
             positions.append(position)
@@ -145,7 +145,7 @@ def test_a_board_goes_on_when_a_state_cannot_be_told(caplog: pytest.LogCaptureFi
             return next(states) or str(1 / 0)
 
         board = Board(make, pause=0)
-        board.listeners.add(listener)
+        board.subscribers.add(listener)
         task = asyncio.create_task(board.run())
         while not listener.told:
             board.changed.set()
@@ -157,16 +157,16 @@ def test_a_board_goes_on_when_a_state_cannot_be_told(caplog: pytest.LogCaptureFi
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_keeper_writes_also_while_changes_never_end() -> None:
+def test_a_snapshot_is_written_also_while_changes_never_end() -> None:
     async def run() -> None:
         loop, written = asyncio.get_running_loop(), asyncio.Event()
 
         def write() -> None:
             loop.call_soon_threadsafe(written.set)
 
-        keeper = Keeper(write, idle=1000, every=0.05)
-        task = asyncio.create_task(keeper.run())
-        keeper.changed.set()
+        snapshots = SnapshotTask(write, idle=1000, every=0.05)
+        task = asyncio.create_task(snapshots.run())
+        snapshots.changed.set()
         await asyncio.wait_for(written.wait(), 20)
         task.cancel()
 
@@ -184,7 +184,7 @@ def test_a_keeper_writes_also_while_changes_never_end() -> None:
     ],
 )
 def test_errors_are_told_without_secrets(error: Exception, status: int, words: str) -> None:
-    said = said_of(error)
+    said = reply_to(error)
     assert said.status == status
     assert words in said.sentence
     assert "secret" not in said.sentence
@@ -269,7 +269,7 @@ def test_replies_to_who_reads_slowly_come_in_the_order_of_the_questions() -> Non
             self.told.append(text)
 
     async def serve() -> list[str]:
-        socket, service = Slow(), mock.Mock(limits=Limits())
+        socket, service = Slow(), mock.Mock(limits=ServiceLimits())
         await Live(cast(Any, socket), service).run()
         return [json.loads(text)["id"] for text in socket.told]
 

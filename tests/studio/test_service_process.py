@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from newfound import Recogniser
-from newfound.recognition.journalled import JournalledRecogniser
+from newfound.recognition.editor import Editor
 from tests.command_line import newfound
 from tests.studio.conftest import EXTRACTOR, png
 from tests.studio.test_live import lesson
@@ -72,11 +72,11 @@ def running(*arguments: object, **environment: str) -> Iterator[Running]:
 
 def counts(path: Path) -> dict[str, int]:
     """What a model knows."""
-    recogniser = JournalledRecogniser(path, EXTRACTOR)
+    editor = Editor(path, EXTRACTOR)
     try:
-        return recogniser.counts
+        return editor.recogniser.counts
     finally:
-        recogniser.close()
+        editor.close()
 
 
 def told(raw: ClientConnection) -> Iterator[dict[str, Any]]:
@@ -272,13 +272,13 @@ def test_a_service_imports_no_scikit_learn(tmp_path: Path) -> None:
     script = f"""
         import asyncio, sys, httpx
         from newfound.cli import main
-        from newfound.recognition.journalled import JournalledRecogniser
+        from newfound.recognition.editor import Editor
         from newfound.studio.app import create_app
         import newfound.studio.server
 
         async def ask():
-            recogniser = JournalledRecogniser({str(tmp_path / "m.newfound")!r}, "{EXTRACTOR}")
-            app = create_app(recogniser)
+            editor = Editor({str(tmp_path / "m.newfound")!r}, "{EXTRACTOR}")
+            app = create_app(editor)
             client = httpx.AsyncClient(
                 transport=httpx.ASGITransport(app), base_url="http://localhost"
             )
@@ -288,7 +288,7 @@ def test_a_service_imports_no_scikit_learn(tmp_path: Path) -> None:
                 await client.post("/api/look", content={png()!r})
                 await client.get("/api/confusions")
                 print((await client.get("/api/state")).status_code)
-            recogniser.close()
+            editor.close()
 
         asyncio.run(ask())
         print(sorted({{"sklearn", "pandas", "matplotlib", "torch"}} & set(sys.modules)))

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from newfound.common.device import device_of, lasting, on_host
 from newfound.common.errors import NotTaughtError
+from newfound.sums import buffer, device_sums
 from newfound.sums import device as on_device
 from newfound.sums.arrays import moved, to_arrays
-from newfound.sums.device import DeviceCross, DeviceGram, rows_at, square_of
+from newfound.sums.device import rows_at, square_of
+from newfound.sums.device_sums import DeviceCross
+from newfound.sums.gram import Gram
 from newfound.sums.sums import Sums
 from tests.devices import EVERYWHERE, PLACES, device, placed
 from tests.effort import share_of
@@ -150,16 +153,16 @@ def test_what_waits_goes_to_the_last_bit_in_whatever_company(place: str) -> None
     """Subtracting the product of a large row would leave its rounding in all others."""
     rng = np.random.default_rng(0)
     X, large = rng.normal(size=(200, 8)), 1e8 * rng.normal(size=(1, 8))
-    gram = DeviceGram(8, device(place))
+    gram = Gram(8, device=device(place))
     gram.add(placed(X, place))
     gram.add(placed(large, place))
     many = np.concatenate([X[:100], large])
-    assert len(many) > on_device.FEW_ROWS
+    assert len(many) > buffer.FEW_ROWS
     gram.prepare_removal(placed(many, place))()
     left = device(place).zeros(8, 8)
     gram.add_to(left, 1.0)
     np.testing.assert_allclose(on_host(left), X[100:].T @ X[100:], atol=1e-12)
-    assert gram.count == 0
+    assert gram.buffer.count == 0
 
 
 @EVERYWHERE
@@ -167,7 +170,7 @@ def test_what_waits_goes_to_the_last_bit_in_whatever_company(place: str) -> None
 def test_a_row_that_is_held_once_is_found_once(place: str, rows: int) -> None:
     X = np.zeros((rows, 2))
     X[:, 0] = np.arange(rows)
-    gram = DeviceGram(2, device(place), raw_limit=200)
+    gram = Gram(2, raw_limit=200, device=device(place))
     gram.add(placed(X, place))
     twice = np.concatenate([X[1:], X[1:2]])
     with pytest.raises(NotTaughtError, match="no row that is held equals it"):
@@ -181,10 +184,10 @@ def test_a_row_that_is_held_once_is_found_once(place: str, rows: int) -> None:
 def test_zero_and_minus_zero_are_the_same_row(place: str) -> None:
     for rows in (2, 100):
         X = np.zeros((rows, 3))
-        gram = DeviceGram(3, device(place), raw_limit=200)
+        gram = Gram(3, raw_limit=200, device=device(place))
         gram.add(placed(X, place))
         gram.prepare_removal(placed(-X, place))()
-        assert gram.count == 0
+        assert gram.buffer.count == 0
 
 
 @EVERYWHERE
@@ -206,16 +209,16 @@ def test_what_was_not_taught_is_refused_and_changes_nothing(place: str, per_clas
 
 @EVERYWHERE
 def test_a_class_whose_rows_are_added_up_gives_their_room_back(place: str) -> None:
-    gram = DeviceGram(40, device(place), raw_limit=20)
+    gram = Gram(40, raw_limit=20, device=device(place))
     X = np.arange(840.0).reshape(21, 40)
     for row in X:
         gram.add(placed(row[None], place))
     assert not gram.holds_rows
-    assert gram.room == gram.block < 20
+    assert gram.buffer.capacity == gram.block < 20
 
 
 @EVERYWHERE
-def test_many_classes_of_many_rows_take_bounded_room(
+def test_many_classes_of_many_rows_take_bounded_memory(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which class each row is of is written out, rows by classes, a chunk at a time."""
@@ -227,7 +230,7 @@ def test_many_classes_of_many_rows_take_bounded_room(
             largest.append(90 * (part.stop - part.start))
             yield part
 
-    monkeypatch.setattr(on_device, "chunks", noted)
+    monkeypatch.setattr(device_sums, "chunks", noted)
     X, index = rng.normal(size=(90, 2)), rng.permutation(90)
     cross = DeviceCross(device(place).zeros(0, 2), device(place))
     cross.prepare(*cross.terms(placed(X, place), index, True), 90)()

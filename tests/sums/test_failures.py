@@ -58,7 +58,7 @@ def test_a_failure_while_flushing_leaves_the_sums_whole(
     model = IncrementalRidgeClassifier().fit(X, Y)
     for i in range(32):
         model.partial_fit(X[i : i + 1], Y[i : i + 1])
-    flushed = model.to_state().sums.grams[0].flushed
+    flushed = model.learner_.to_state().sums.grams[0].flushed
     assert flushed is not None
     flushed.flushes = 4  # so that a strip of columns is due to be moved
     before = state(copy.deepcopy(model), tmp_path)
@@ -66,7 +66,7 @@ def test_a_failure_while_flushing_leaves_the_sums_whole(
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    for where, what in ((triangles, "add_exactly"), (np, "tril"), (triangles, "room_for")):
+    for where, what in ((triangles, "add_exactly"), (np, "tril"), (triangles, "workspace_for")):
         with monkeypatch.context() as patch:
             patch.setattr(where, what, fail)
             with pytest.raises(MemoryError):

@@ -28,7 +28,7 @@ def test_true_is_not_one() -> None:
     model = IncrementalRidgeClassifier(class_weight={}).fit(X[:4], [1, 2] * 2)
     with pytest.raises(ValueError, match="no class True here"):
         model.forget_class(True)
-    with pytest.raises(ValueError, match="no class True here"):
+    with pytest.raises(ValueError, match="True is not one of these"):
         model.forget(X[:1], [True])
 
 

@@ -27,6 +27,12 @@ def test_rows_of_zeros_can_be_forgotten(class_weight: Any) -> None:
     assert model.forget([[0.0, -0.0]] * 5, ["a"] * 5).classes_.tolist() == ["b"]
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_row_that_holds_minus_zero_can_be_forgotten(zero: float) -> None:
+    model = IncrementalRidgeClassifier().fit([[1.0, -0.0], [1.0, 2.0]], ["a", "b"])
+    assert model.forget([[1.0, zero]], ["a"]).classes_.tolist() == ["b"]
+
+
 def test_the_last_examples_of_a_class_must_be_those_taught() -> None:
     model = IncrementalRidgeClassifier().fit(np.vstack([X, [np.arange(10.0)]]), [*Y, "jug"])
     with pytest.raises(ValueError, match="do not add up to what was taught"):

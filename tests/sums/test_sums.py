@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from newfound import InputError, NotTaughtError
 from newfound.sums.gram import Gram
 from newfound.sums.sums import Sums
+from newfound.sums.triangles import Triangles
 
 LABELS = np.array(["cup", "mug", "jug", "a beaker"])
 
@@ -161,7 +162,7 @@ def test_a_feature_left_at_less_than_nothing_leaves_no_residue() -> None:
         gram.add(X)
         for start in range(0, 80, 20):
             gram.prepare_removal(X[start : start + 20])()
-        assert gram.flushed is not None
+        assert isinstance(gram.flushed, Triangles)
         left.append((gram.flushed.diagonal[0], gram.flushed.residue[0]))
     assert all(diagonal >= 0 for diagonal, _ in left)
     assert all(abs(residue) <= 1e-12 * diagonal for diagonal, residue in left)

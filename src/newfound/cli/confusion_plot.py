@@ -12,7 +12,7 @@ with imported_from("plots"):
     from matplotlib.figure import Figure
 
 # A figure grows with the square of the classes in it: of more than this, the most confused are
-# drawn. Their names are cut to so many letters.
+# drawn. Longer names are cut.
 MOST_CLASSES, LONGEST_NAME = 60, 30
 
 
@@ -42,8 +42,7 @@ def draw(pairs: Counter[tuple[str, str]], path: Path) -> None:
     axes.set_yticks(range(len(labels)), map(_name, labels), fontsize=8)
     for tick in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         tick.set_parse_math(False)  # a label with dollars is no formula
-    axes.set_xlabel("taken for")
-    axes.set_ylabel("shown")
+    axes.set(xlabel="taken for", ylabel="shown")
     if len(drawn) < len(classes):
         axes.set_title(f"the {len(drawn)} most confused of {len(classes):,} classes")
     if len(others) <= 20:

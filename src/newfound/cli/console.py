@@ -1,9 +1,12 @@
 """What a command prints: data on stdout, talk on stderr, nothing that commands a terminal."""
 
+import logging
+import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 
@@ -19,6 +22,16 @@ DONE, FAILED, WRONG_USAGE, SOME_UNREADABLE, INTERNAL_ERROR, INTERRUPTED = 0, 1, 
 NARROWEST = 8
 
 Thing = TypeVar("Thing")
+
+
+def exit_code(problems: Sequence[object]) -> int:
+    """Return how a command ends that did its work, but for these problems."""
+    return SOME_UNREADABLE if problems else DONE
+
+
+def exit_code_of(number: int) -> int:
+    """Return how a service ends that a signal ended."""
+    return INTERRUPTED if number == signal.SIGINT else DONE
 
 
 class Console:
@@ -49,6 +62,22 @@ class Console:
             printable(text), style="red", markup=False, highlight=False, soft_wrap=True
         )
 
+    def fail(self, text: str) -> NoReturn:
+        """Say what could not be done, and exit."""
+        self.error(text)
+        raise typer.Exit(FAILED)
+
+    @contextmanager
+    def status(self) -> Iterator[Callable[[str], None]]:
+        """Give what shows a line that is written over; where nobody looks, it is not shown."""
+        if self.quiet or not is_terminal(sys.stderr):
+            yield lambda text: None
+            return
+        from rich.text import Text
+
+        with self.terminal.status("", refresh_per_second=4) as status:
+            yield lambda text: status.update(Text(printable(text)))
+
     def progress(self, things: Iterable[Thing], total: int | None, what: str) -> Iterator[Thing]:
         """Pass things on, showing how many of them came, how fast, and how long it will take.
 
@@ -72,6 +101,15 @@ def plural(number: int, thing: str) -> str:
     return f"{number} {thing if number == 1 else several}"
 
 
+def sentence(words: str) -> str:
+    """Return words as a sentence.
+
+    >>> sentence("forgot mug")
+    'Forgot mug.'
+    """
+    return f"{words[0].upper()}{words[1:]}."
+
+
 def size(number: int) -> str:
     """Return how large a file is, in words.
 
@@ -85,6 +123,11 @@ def summary(recogniser: "Recogniser") -> str:
     """Return how much a recogniser knows, in words."""
     counts = recogniser.counts
     return f"{plural(len(counts), 'class')} from {plural(sum(counts.values()), 'image')}"
+
+
+def knowledge(recogniser: "Recogniser") -> str:
+    """Return what a recogniser does before anyone edits it: it knows so much, or is new."""
+    return f"knows {summary(recogniser)}" if recogniser.is_taught else "is new"
 
 
 def doubts(recogniser: "Recogniser") -> str:
@@ -168,9 +211,9 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    held, out = list(lines), rich.console.Console(force_terminal=True)
+    table_rows, out = list(lines), rich.console.Console(force_terminal=True)
     names = len(columns) - numbers
-    widths = [max(map(cell_len, cells)) for cells in zip(columns, *held, strict=True)]
+    widths = [max(map(cell_len, cells)) for cells in zip(columns, *table_rows, strict=True)]
     frame = 3 * len(columns) + 1
     kept = widths if fold else _fitted(widths[:names], out.width - frame - sum(widths[names:]))
     table = Table(show_header=any(columns))
@@ -179,18 +222,27 @@ def print_table(
             table.add_column(column, justify="right", overflow="fold")
         else:
             table.add_column(column, overflow="fold", no_wrap=not fold)
-    for line in held:
+    for line in table_rows:
         cells = [shortened(cell, width) for cell, width in zip(line, kept, strict=False)]
         table.add_row(*map(Text, cells + line[len(cells) :]))
     out.print(table)
 
 
-def _fitted(widths: list[int], room: int) -> list[int]:
-    """Return widths of columns that fit into `room` together, the widest narrowed first."""
-    fitted = [min(width, max(room, NARROWEST)) for width in widths]
-    while sum(fitted) > room and max(fitted) > NARROWEST:
+def _fitted(widths: list[int], total: int) -> list[int]:
+    """Return widths of columns that fit into `total` together, the widest narrowed first."""
+    fitted = [min(width, max(total, NARROWEST)) for width in widths]
+    while sum(fitted) > total and max(fitted) > NARROWEST:
         fitted[fitted.index(max(fitted))] -= 1
     return fitted
+
+
+def log_to_stderr(name: str) -> None:
+    """Write what a logger is told to stderr, with its time, and nowhere else."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger(name)
+    log.addHandler(handler)
+    log.propagate = False
 
 
 def is_terminal(stream: Any) -> bool:

@@ -13,8 +13,8 @@ from newfound.common.errors import InputError, NewfoundError
 def words(error: BaseException) -> str | None:
     """Return what to say of an error that was to be expected; None: it is a mistake of ours."""
     if isinstance(error, OSError):
-        said = error.strerror or " ".join(map(str, error.args)) or type(error).__name__
-        return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
+        reason = error.strerror or " ".join(map(str, error.args)) or type(error).__name__
+        return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, NewfoundError | ModuleNotFoundError):

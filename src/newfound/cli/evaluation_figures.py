@@ -8,59 +8,49 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from newfound.cli.console import FAILED, Console
-from newfound.cli.options import check_output
+from newfound.cli.console import Console
+from newfound.cli.inputs import FIGURES, check_output
 from newfound.recognition.locking import name_in_errors
 
 if TYPE_CHECKING:
     from newfound.recognition.evaluation import Evaluation
     from newfound.robot.timeline import FootageEvaluation
 
-FIGURES = (".png", ".pdf", ".svg")
-# What draws the figure of an option.
-DRAWN_BY = {"--output": "confusion_plot", "--roc": "roc_plot", "--timeline": "timeline_plot"}
+# By option, in the order in which they are saved: what a figure is called, and what draws it.
+DRAWN_BY = {
+    "--output": ("Figure", "confusion_plot"),
+    "--timeline": ("Timeline", "timeline_plot"),
+    "--roc": ("ROC curve", "roc_plot"),
+}
 
 
 def check_figures(figures: Mapping[str, Path | None]) -> None:
     """End if a figure cannot be saved, or drawn: nobody waits for that."""
-    taken: dict[str, str] = {}
+    option_of: dict[str, str] = {}
     for option, path in figures.items():
         if path is None:
             continue
-        before = taken.setdefault(os.path.realpath(path), option)
+        before = option_of.setdefault(os.path.realpath(path), option)
         if before != option:
             raise typer.BadParameter(f"that is where {before} goes", param_hint=option)
         check_output(path, *FIGURES, option=option)
-        import_module(f"newfound.cli.{DRAWN_BY[option]}")
+        import_module(f"newfound.cli.{DRAWN_BY[option][1]}")
 
 
 def save_figures(
     result: "Evaluation",
     footage: "FootageEvaluation | None",
-    output: Path | None,
-    roc: Path | None,
-    timeline: Path | None,
+    figures: Mapping[str, Path | None],
     console: Console,
 ) -> None:
     """Save the figures that were asked for, and say where they are."""
-    if output is not None:
-        from newfound.cli.confusion_plot import draw
-
-        with name_in_errors(output):
-            draw(result.pairs, output)
-        console.info(f"Figure in {output}")
-    if timeline is not None and footage is not None:
-        from newfound.cli.timeline_plot import draw_timeline
-
-        with name_in_errors(timeline):
-            draw_timeline(footage, timeline)
-        console.info(f"Timeline in {timeline}")
-    if roc is not None and result.auc is None:
-        console.error("No ROC curve: that takes images of known things and of unknown ones.")
-        raise typer.Exit(FAILED)
-    if roc is not None:
-        from newfound.cli.roc_plot import draw_roc
-
-        with name_in_errors(roc):
-            draw_roc(result, roc)
-        console.info(f"ROC curve in {roc}")
+    contents = {"--output": result.pairs, "--timeline": footage, "--roc": result}
+    for option, (name, module) in DRAWN_BY.items():
+        path = figures[option]
+        if path is None:
+            continue
+        if option == "--roc" and result.auc is None:
+            console.fail("No ROC curve: that takes images of known things and of unknown ones.")
+        with name_in_errors(path):
+            import_module(f"newfound.cli.{module}").draw(contents[option], path)
+        console.info(f"{name} in {path}")

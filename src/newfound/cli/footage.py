@@ -17,18 +17,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from newfound.recognition.knowledge import Answer
     from newfound.recognition.lesson import Lesson
-    from newfound.recognition.recogniser import Answer, Recogniser
+    from newfound.recognition.recogniser import Recogniser
     from newfound.recognition.sources import Problem
     from newfound.robot.crops import Crop
     from newfound.robot.every import Every
     from newfound.robot.frames import Footage, Frame
 
-# Of frames that could not be used, so many are listed.
+# How many of the frames that could not be used are listed.
 MOST_LISTED = 20
 
 
-class Chosen(NamedTuple):
+class FootageInputs(NamedTuple):
     """Footage that is named on the command line, and how it is to be read."""
 
     names: list[str]
@@ -66,18 +67,17 @@ class Chosen(NamedTuple):
 
 def choose(
     inputs: Sequence[str],
-    *,
-    crop: str | None = None,
-    centre: bool = False,
-    every: str | None = None,
-    topic: str | None = None,
-    labels: str | None = None,
+    every: str | None,
+    crop: str | None,
+    centre: bool,
+    topic: str | None,
+    labels: str = "first",
     **others: Any,
-) -> Chosen | None:
-    """Return the footage among inputs, of which there must be all or none; None: there is none.
+) -> FootageInputs | None:
+    """Return the footage among inputs, of which there must be all or none; None if none.
 
-    `labels` is what was given, unless it is about folders; `others` are further options that are
-    about footage alone.
+    `labels` says nothing of footage where it is "first", its default; `others` are further options
+    that are about footage alone.
     """
     from newfound.robot.crops import CENTRE, Crop
     from newfound.robot.every import Every
@@ -85,8 +85,8 @@ def choose(
 
     names = [name for name in inputs if is_footage(name)]
     if not names:
-        given = {"crop": crop, "centre": centre, "every": every, "topic": topic, **others}
-        for option in (name for name, value in given.items() if value):
+        options = {"crop": crop, "centre": centre, "every": every, "topic": topic, **others}
+        for option in (name for name, value in options.items() if value):
             raise typer.BadParameter(
                 "that is for videos and recordings", param_hint=f"--{option.replace('_', '-')}"
             )
@@ -100,10 +100,11 @@ def choose(
         raise typer.BadParameter("that is one part, and --centre another", param_hint="--crop")
     with usage_errors():
         part = CENTRE if centre else None if crop is None else Crop.parse(crop)
-        return Chosen(names, part, Every(1) if every is None else Every.parse(every), topic, labels)
+        thinning = Every(1) if every is None else Every.parse(every)
+    return FootageInputs(names, part, thinning, topic, None if labels == "first" else labels)
 
 
-def check_shown(chosen: Chosen, label: str | None) -> None:
+def check_shown(chosen: FootageInputs, label: str | None) -> None:
     """End with wrong usage unless one thing, and a thing that can, says what is shown."""
     if label is not None and chosen.labels is not None:
         raise typer.BadParameter("that says what is shown, and so does --as", param_hint="--labels")
@@ -123,7 +124,7 @@ class FootageTeacher:
     """Teaches footage that was chosen, and says what became of it."""
 
     def __init__(
-        self, lesson: "Lesson", chosen: Chosen, label: str | None, at_most: int | None
+        self, lesson: "Lesson", chosen: FootageInputs, label: str | None, at_most: int | None
     ) -> None:
         from newfound.robot.teaching import FootageLesson
 
@@ -140,16 +141,16 @@ class FootageTeacher:
     def report(self, lesson: "Lesson", seconds: float) -> Iterator[str]:
         """Yield what became of all frames, in words."""
         skipped = self.frames.skipped + Counter({"taught already": lesson.known})
-        listed = ", ".join(f"{n} {why}" for why, n in skipped.most_common())
+        reasons = ", ".join(f"{n} {why}" for why, n in skipped.most_common())
         seen = plural(self.frames.seen, "frame")
         yield f"Learned {lesson.taught} of {seen} in {seconds:.1f} s."
-        if listed:
-            yield f"Skipped {listed}."
+        if reasons:
+            yield f"Skipped {reasons}."
 
 
 def answer_lines(
     recogniser: "Recogniser",
-    chosen: Chosen,
+    chosen: FootageInputs,
     problems: "list[Problem]",
     top: int | None,
     unknown_above: float | None,
@@ -157,38 +158,27 @@ def answer_lines(
 ) -> Iterator[Line]:
     """Yield a line for each frame; without `top`, one for each stretch of frames that agree."""
     from newfound.recognition.evidence import Evidence, stretches
+    from newfound.robot.looking import look
 
     bound = recogniser.unknown_above if unknown_above is None else unknown_above
+    guesses = len(recogniser.classes) if top is None else top
+
+    def look_at(footage: "Footage") -> "Iterator[tuple[Frame, NDArray[np.float32], Answer]]":
+        frames = console.progress(footage.frames(), footage.total, footage.name)
+        considered, extractor = chosen.every.of(frames, Counter()), recogniser.extractor
+        for frame, vector in look(considered, extractor, problems, footage.is_live):
+            (answer,) = recogniser.look_at_vectors(vector[None], guesses, bound, extractor.identity)
+            yield frame, vector, answer
+
     for footage in chosen.open_each(problems):
-        guesses = len(recogniser.classes) if top is None else top
-        answers = _answers(recogniser, footage, chosen.every, problems, guesses, bound, console)
         if top is not None:
-            for frame, _, answer in answers:
+            for frame, _, answer in look_at(footage):
                 yield answer_line(frame.name, answer, frame.time)
             continue
         evidence = Evidence()
         smoothed = (
             (evidence.add(answer, frame.time, bound, vector), frame.time)
-            for frame, vector, answer in answers
+            for frame, vector, answer in look_at(footage)
         )
         for stretch in stretches(smoothed):
             yield stretch_line(footage.name, stretch, footage.start)
-
-
-def _answers(
-    recogniser: "Recogniser",
-    footage: "Footage",
-    every: "Every",
-    problems: "list[Problem]",
-    top: int,
-    bound: float,
-    console: Console,
-) -> "Iterator[tuple[Frame, NDArray[np.float32], Answer]]":
-    from newfound.robot.looking import look
-
-    frames = console.progress(footage.frames(), footage.total, footage.name)
-    extractor = recogniser.extractor
-    considered = every.of(frames, Counter())
-    for frame, vector in look(considered, extractor, problems, footage.is_live):
-        (answer,) = recogniser.look_at_vectors(vector[None], top, bound, extractor.identity)
-        yield frame, vector, answer

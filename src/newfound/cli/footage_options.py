@@ -8,53 +8,47 @@ Every = Annotated[
     str | None,
     typer.Option(
         metavar="N|SECONDS",
-        help="Of a video or recording, take every so many frames, as 5, or one in so many seconds, "
-        "as 0.5s.",
-        show_default=False,
+        help="Use every Nth frame (5) or one every S seconds (0.5s) of a video or recording.",
     ),
 ]
 AtMost = Annotated[
     int | None,
     typer.Option(
-        min=1,
-        help="Of each video or recording, teach at most so many frames of a label.",
-        show_default=False,
+        min=1, metavar="N", help="Teach at most N frames of a label from each video or recording."
     ),
 ]
 Crop = Annotated[
     str | None,
     typer.Option(
         metavar="X,Y,W,H",
-        help="Of each frame, take this part: its left upper corner, width and height in pixels.",
-        show_default=False,
+        help="Use only this part of each frame: left, top, width and height in pixels.",
     ),
 ]
 Centre = Annotated[
-    bool, typer.Option("--centre", help="Of each frame, take the largest square in its middle.")
+    bool, typer.Option("--centre", help="Use only the largest square in the middle of each frame.")
 ]
 Topic = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The topic of a recording that holds the images, as /camera/image/compressed. It need "
-        "not be said where there is only one.",
-        show_default=False,
+        help="Topic of the images in a recording, as /camera/image/compressed. Needed only if "
+        "there are several.",
     ),
 ]
 Labels = Annotated[
     str,
     typer.Option(
         metavar="first|path|FILE.csv|/TOPIC",
-        help="Label an image in photos/a/b by its first folder, a, or by its path, a/b. For a "
-        "video or recording, a .csv file of start, end and label, or a topic of std_msgs/String in "
-        "it, says what is shown when.",
+        help="Label an image in photos/a/b by its first folder (first: a) or by its path (path: "
+        "a/b). Label a video or recording by a .csv file with start, end and label, or by a topic "
+        "of std_msgs/String in it.",
     ),
 ]
 Smooth = Annotated[
     bool,
     typer.Option(
         "--smooth",
-        help="Add the evidence of frames that follow each other, and give one answer for each "
-        "stretch of a video that agrees.",
+        help="Combine the evidence of successive frames, and answer once for each segment of a "
+        "video in which they agree.",
     ),
 ]

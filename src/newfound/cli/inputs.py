@@ -1,8 +1,9 @@
-"""What stands on the command line, found and told: images, folders, files of vectors, lists."""
+"""What stands on the command line, found and checked: images, lists of them, labels, outputs."""
 
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -12,7 +13,10 @@ from newfound.cli.errors import usage_errors
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
-    from newfound.recognition.sources import Problem, Sources
+    from newfound.recognition.sources import Example, Problem, Sources
+
+# What a figure may be saved as.
+FIGURES = (".png", ".pdf", ".svg")
 
 
 def find(
@@ -29,14 +33,37 @@ def find(
     most_unpacked()  # if it is set wrongly, that is no wrong usage
     with usage_errors():
         try:
-            found = sources.find(_with_list(inputs), label, labels, need_labels)
+            matches = sources.find(_with_list(inputs), label, labels, need_labels)
         except sources.NoLabelError as error:
             advice = f"{printable(error)}: say what it shows with --as"
             raise typer.BadParameter(advice) from error
-    if found.passed_over:
-        counted = sources.describe(found.passed_over, {sources.BESIDE: "see --as"})
+    if matches.passed_over:
+        counted = sources.describe(matches.passed_over, {sources.BESIDE: "see --as"})
         console.info(f"Passed over: {counted}")
-    return found
+    return matches
+
+
+def looked_at(
+    recogniser: "Recogniser", sources: "Sources", console: Console
+) -> "Iterator[Example]":
+    """Return an iterator over all that was found, turned into vectors, with a progress bar."""
+    from newfound.recognition.reading import examples
+
+    return console.progress(examples(recogniser, sources), len(sources), "looking")
+
+
+def check_output(path: Path, *endings: str, option: str = "--output") -> None:
+    """Exit with wrong usage if a file cannot be written, before any work is done."""
+    problem = None
+    if path.suffix.lower() not in endings:
+        problem = f"{path} does not end in {', '.join(endings[:-1])}{' or ' * (len(endings) > 1)}"
+        problem += endings[-1]
+    elif not path.parent.is_dir():
+        problem = f"there is no folder {path.parent}"
+    elif path.is_dir():
+        problem = f"{path} is a folder"
+    if problem is not None:
+        raise typer.BadParameter(printable(problem), param_hint=option)
 
 
 def check_label(text: str) -> None:
@@ -47,9 +74,9 @@ def check_label(text: str) -> None:
         check(text)
 
 
-def use_extractor(recogniser: "Recogniser", extractor: str | None, *found: "Sources") -> None:
-    """Let a recogniser look at images with the extractor that was named, if there are images."""
-    if extractor is not None and any(each.images for each in found):
+def use_extractor(recogniser: "Recogniser", extractor: str | None, *sources: "Sources") -> None:
+    """Let a recogniser look with the extractor that was named; at sources, if they have images."""
+    if extractor is not None and (not sources or any(source.images for source in sources)):
         recogniser.use(extractor)
 
 
@@ -65,9 +92,9 @@ def tell_problems(problems: "Sequence[Problem]", console: Console, most: int | N
 
 def folder_labels(text: str) -> Literal["first", "path"]:
     """Return which part of a path is the label of an image, or exit with wrong usage."""
-    for known in ("first", "path"):
-        if text == known:
-            return known
+    for choice in ("first", "path"):
+        if text == choice:
+            return choice
     raise typer.BadParameter(
         f"{printable(repr(text))} is not one of 'first', 'path'.", param_hint="--labels"
     )

@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 import warnings
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated
@@ -12,24 +13,6 @@ from typing import Annotated
 import typer
 
 from newfound import __version__
-from newfound.cli.commands.bench import bench
-from newfound.cli.commands.demo import demo
-from newfound.cli.commands.evaluate import evaluate
-from newfound.cli.commands.features import features
-from newfound.cli.commands.forget import forget
-from newfound.cli.commands.forget_class import forget_class
-from newfound.cli.commands.inbox import inbox
-from newfound.cli.commands.inspect import inspect
-from newfound.cli.commands.listen import listen
-from newfound.cli.commands.merge import merge
-from newfound.cli.commands.predict import predict
-from newfound.cli.commands.redo import redo
-from newfound.cli.commands.rename import rename
-from newfound.cli.commands.reproduce import reproduce
-from newfound.cli.commands.serve import serve
-from newfound.cli.commands.studio import studio
-from newfound.cli.commands.teach import teach
-from newfound.cli.commands.undo import undo
 from newfound.cli.console import FAILED, INTERNAL_ERROR, Console, printable
 from newfound.cli.errors import words
 
@@ -41,24 +24,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(teach)
-app.command()(predict)
-app.command()(evaluate)
-app.command()(inspect)
-app.command()(forget)
-app.command("forget-class")(forget_class)
-app.command()(rename)
-app.command()(merge)
-app.command()(undo)
-app.command()(redo)
-app.command()(inbox)
-app.command()(studio)
-app.command()(serve)
-app.command()(listen)
-app.command()(features)
-app.command()(reproduce)
-app.command()(demo)
-app.command()(bench)
+# One command a file, which has the name of its function; in the order of the help.
+COMMANDS = (
+    *("teach", "predict", "evaluate", "inspect"),
+    *("forget", "forget_class", "rename", "merge", "undo", "redo", "inbox"),
+    *("studio", "serve", "listen", "features", "reproduce", "demo", "bench"),
+)
+for name in COMMANDS:
+    command = getattr(import_module(f"newfound.cli.commands.{name}"), name)
+    app.command(name.replace("_", "-"))(command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -77,9 +51,7 @@ def _options(
     debug: Annotated[
         bool,
         typer.Option(
-            "--debug",
-            envvar="NEWFOUND_DEBUG",
-            help="Show where in the program an error came from.",
+            "--debug", envvar="NEWFOUND_DEBUG", help="Show where in the program an error came from."
         ),
     ] = False,
 ) -> None:
@@ -123,9 +95,9 @@ def _drop_unwritten() -> None:
 def _tell(error: Exception, debug: bool) -> int:
     """Say what went wrong, and return the exit code."""
     if hasattr(error, "show"):  # wrong usage: click's own, or what a command says with BadParameter
-        said = io.StringIO()
-        error.show(file=said)
-        for line in said.getvalue().splitlines():
+        usage = io.StringIO()
+        error.show(file=usage)
+        for line in usage.getvalue().splitlines():
             typer.echo(printable(line), err=True)
         return int(getattr(error, "exit_code", FAILED))
     console, expected = Console(), words(error)

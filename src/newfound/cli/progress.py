@@ -3,23 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 Thing = TypeVar("Thing")
 
 
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
+class _Rate(progress.ProgressColumn):
+    def render(self, task: progress.Task) -> Text:
         return Text(f"{task.speed:.0f}/s" if task.speed else "")
 
 
@@ -27,20 +19,17 @@ def with_bar(
     terminal: Console, things: Iterable[Thing], total: int | None, what: str
 ) -> Iterator[Thing]:
     """Pass things on, showing a bar on a terminal meanwhile."""
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
         _Rate(),
-        TimeRemainingColumn(),
+        progress.TimeRemainingColumn(),
         console=terminal,
         transient=True,
         # Data goes where stdout goes, also while a bar is shown on stderr.
         redirect_stdout=False,
         redirect_stderr=False,
     )
-    with progress:
-        task = progress.add_task(what, total=total)
-        for thing in things:
-            yield thing
-            progress.advance(task)
+    with bar:
+        yield from bar.track(things, total=total, description=what)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from newfound.cli.console import Console, emit, plural, print_table
-from newfound.cli.footage import Chosen, check_shown
+from newfound.cli.footage import FootageInputs, check_shown
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def evaluate_footage(
     recogniser: "Recogniser",
-    chosen: Chosen,
+    chosen: FootageInputs,
     label: str | None,
     unknown_above: float | None,
     smooth: bool,
@@ -65,4 +65,4 @@ def _lines(result: "FootageEvaluation") -> Iterator[list[object]]:
         for part in timeline.parts():
             shares = [part.right, *([part.smoothed_right] if result.smooth else []), part.unknown]
             times = [clock(part.start), clock(part.end)]
-            yield [timeline.name, *times, part.frames, *(f"{100 * each:.1f}" for each in shares)]
+            yield [timeline.name, *times, part.frames, *(f"{100 * share:.1f}" for share in shares)]

@@ -4,15 +4,24 @@ import errno
 import hashlib
 import itertools
 import os
+import re
 import secrets
 import shutil
 import stat
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from newfound.common.locks import new_lock
+
+fcntl: Any
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where a file that is open cannot be removed
+    fcntl = None
 
 # Of the SHA-256 of a file, as much as it is known by.
 DIGEST_BYTES = 16
@@ -32,7 +41,7 @@ def digest_of(data: bytes) -> bytes:
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file for reading; raise OSError if it is none, without waiting for a pipe's other end.
+    """Open a regular file for reading; raise OSError at once if it is a pipe, a device or the like.
 
     >>> open_regular(os.devnull)
     Traceback (most recent call last):
@@ -92,13 +101,15 @@ def write_whole(
     path = Path(os.path.realpath(path))
     if path.exists():
         _must_be_regular(path, path.stat().st_mode)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = temporary_beside(path)
     try:
-        with temporary.open("xb") as file:
+        with _open_held(temporary) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        _place(temporary, path, moment() if of is None else of)
+            if fcntl is None:
+                file.close()  # Windows renames no file that is open
+            _place(temporary, path, moment() if of is None else of)
     except OSError as error:
         if error.errno is None:
             raise
@@ -112,6 +123,64 @@ def write_whole(
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def temporary_beside(path: Path) -> Path:
+    """Return a name for a file that is to take the place of another, which nobody else has."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+
+
+def _open_held(path: Path) -> BinaryIO:
+    """Open a new file for writing, locked until it is closed: by that others know it is in use."""
+    while True:
+        file = path.open("xb")
+        with suppress(OSError):  # some file systems have no locks
+            _lock(file, wait=True)
+        if path.exists():
+            return file
+        file.close()  # somebody took it for left behind, before it was locked
+
+
+def clear_leftovers(path: str | os.PathLike[str], *, grace: float = 1.0) -> None:
+    """Remove temporary files beside a path whose writers were killed.
+
+    Parameters
+    ----------
+    path : str or path-like
+    grace : float, default=1.0
+        Seconds for which a file is left alone that nobody holds: it may have been made just now.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     left = Path(folder) / ".a.0123456789abcdef.tmp"
+    ...     left.touch()
+    ...     clear_leftovers(Path(folder) / "a", grace=0.0)
+    ...     left.exists()
+    False
+    """
+    path = Path(os.path.realpath(path))
+    left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            if left.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_unless_held(Path(entry.path), grace)
+
+
+def _remove_unless_held(path: Path, grace: float) -> None:
+    if path.is_symlink() or time.time() - path.stat().st_ctime < grace:
+        return
+    with path.open("rb") as file:
+        _lock(file, wait=False)
+        path.unlink()
+
+
+def _lock(file: BinaryIO, *, wait: bool) -> None:
+    """Lock a file for as long as it is open, or raise OSError if another process has done so."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _place(temporary: Path, path: Path, of: int) -> None:
@@ -135,13 +204,13 @@ def cache_folder() -> Path:
     if chosen := os.environ.get("NEWFOUND_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
-        custom, usual = os.environ.get("LOCALAPPDATA"), "~/AppData/Local"
+        custom, default = os.environ.get("LOCALAPPDATA"), "~/AppData/Local"
     elif sys.platform == "darwin":
-        custom, usual = None, "~/Library/Caches"
+        custom, default = None, "~/Library/Caches"
     else:
-        custom, usual = os.environ.get("XDG_CACHE_HOME"), "~/.cache"
+        custom, default = os.environ.get("XDG_CACHE_HOME"), "~/.cache"
     try:
-        return Path(custom or Path(usual).expanduser()) / "newfound"
+        return Path(custom or Path(default).expanduser()) / "newfound"
     except RuntimeError:
         return Path(tempfile.gettempdir()) / f"newfound-{_user()}"
 
@@ -152,8 +221,8 @@ def make_private(folder: Path) -> None:
     One that is there must be the user's own, and not everybody may write to it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.stat()
-    if os.name == "posix" and (found.st_uid != _user() or found.st_mode & 0o002):
+    status = folder.stat()
+    if os.name == "posix" and (status.st_uid != _user() or status.st_mode & 0o002):
         raise OSError(errno.EPERM, "this folder belongs to others, too", os.fspath(folder))
 
 
@@ -163,10 +232,10 @@ def read_own(path: Path, most: int) -> bytes:
     Links to devices, pipes, files of others and those of more than `most` bytes are not read.
     """
     with open_regular(path) as file:
-        found = os.fstat(file.fileno())
-        if os.name == "posix" and found.st_uid != _user():
+        status = os.fstat(file.fileno())
+        if os.name == "posix" and status.st_uid != _user():
             raise OSError(errno.EPERM, "a file of someone else", os.fspath(path))
-        if found.st_size > most:
+        if status.st_size > most:
             raise OSError(errno.EFBIG, f"larger than {most} bytes", os.fspath(path))
         return file.read(most)
 

@@ -1,17 +1,13 @@
 """One lock an object, so that any number of threads may ask while one teaches."""
 
 import copy
-import functools
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
 from itertools import compress
 from operator import methodcaller
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 from weakref import WeakSet
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 # Every lock there is, so that a process that forks can hold them all: a child has no other
 # threads, and what these were in the middle of changing would stay half changed in it.
@@ -24,13 +20,9 @@ _of_thread = threading.local()
 def new_lock() -> Any:
     """Return a reentrant lock that a process can fork with, whoever holds it."""
     with _making:
-        return _new_lock()
-
-
-def _new_lock() -> Any:
-    lock = threading.RLock()
-    _all_locks.add(lock)
-    return lock
+        lock = threading.RLock()
+        _all_locks.add(lock)
+        return lock
 
 
 class Locked:
@@ -40,51 +32,30 @@ class Locked:
     --------
     >>> class Counter(Locked):
     ...     n = 0
-    ...     @locked
-    ...     def count(self):
-    ...         self.n += 1
     >>> counter = Counter()
     >>> with counter.lock:  # nobody else counts meanwhile
-    ...     counter.count()
-    ...     counter.count()
+    ...     counter.n += 2
     >>> copy.deepcopy(counter).n
     2
     """
 
-    @property
-    def lock(self) -> Any:
-        """Hold it to ask or change several things as one: a reentrant lock."""
-        # Made at the first use: scikit-learn wants nothing but parameters from a constructor.
-        found = self.__dict__.get("_lock")
-        if found is not None:
-            return found
-        with _making:
-            if "_lock" not in self.__dict__:
-                self.__dict__["_lock"] = _new_lock()
-        return self.__dict__["_lock"]
+    # lock: hold it to ask or change several things as one; reentrant, and the same for ever.
+
+    def __init__(self) -> None:
+        self.lock = new_lock()
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            state = dict(cast(dict[str, Any], super().__getstate__()))
-            del state["_lock"]
             # A copy, because it is written after the lock has been given back.
-            return copy.deepcopy(state)
+            return copy.deepcopy({**self.__dict__, "lock": None})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=new_lock())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         other = memo[id(self)] = type(self).__new__(type(self))
-        other.__dict__.update(self.__getstate__())
+        other.__setstate__(self.__getstate__())
         return other
-
-
-def locked(method: Method) -> Method:
-    """Let a method hold the lock of its object."""
-
-    @functools.wraps(method)
-    def holding(self: Locked, *args: Any, **options: Any) -> Any:
-        with self.__dict__.get("_lock") or self.lock:  # a property costs as much as the lock
-            return method(self, *args, **options)
-
-    return cast(Method, holding)
 
 
 # How often a fork tries to hold all locks at once: threads that hold one or the other all the time
@@ -99,18 +70,18 @@ def _hold_all() -> None:
     for _ in range(TRIES):
         with _making:
             locks = list(_all_locks)
-        held: list[bool] = []
-        _of_thread.locks, _of_thread.held = locks, held
-        held.extend(map(_try_to_hold, locks))
-        if all(held):
+        is_held: list[bool] = []
+        _of_thread.locks, _of_thread.is_held = locks, is_held
+        is_held.extend(map(_try_to_hold, locks))
+        if all(is_held):
             return
         _release_all()
-        with locks[held.index(False)]:
+        with locks[is_held.index(False)]:
             pass
 
 
 def _release_all() -> None:
-    deque(map(_release, compress(_of_thread.locks, _of_thread.held)), maxlen=0)
+    deque(map(_release, compress(_of_thread.locks, _of_thread.is_held)), maxlen=0)
     _of_thread.locks = []
 
 

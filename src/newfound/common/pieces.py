@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from newfound.common.threads import alone, one_thread, spread
@@ -83,9 +83,11 @@ class Pieces(Generic[Result]):
         with self._watched(), one_thread:
             while not self.is_done:
                 tasks, self._tasks = self._tasks, deque()
-                is_worth_it = sum(task.cost for task in tasks) >= WORTH_SPREADING
-                with nullcontext() if is_worth_it else alone():
+                if sum([task.cost for task in tasks]) >= WORTH_SPREADING:
                     spread([task.run for task in tasks])
+                else:
+                    for task in tasks:
+                        task.run()
                 for task in tasks:
                     self._count(task)
                 self._begin_stage()

@@ -40,10 +40,10 @@ class Recorded:
         self._calls = 0
         self._can_record = getattr(device.device, "type", None) == "cuda"
         self._graph: Any = None
-        self._given: tuple[Array, ...] = ()
+        self._inputs: tuple[Array, ...] = ()
         self._result: Array = None
 
-    def __call__(self, function: Callable[..., Array], *given: Array) -> Array:
+    def __call__(self, function: Callable[..., Array], *arrays: Array) -> Array:
         """Return what a function makes of arrays; the next call may overwrite it.
 
         It is the same function each time, of arrays of the same shapes, and has no way but one
@@ -52,27 +52,27 @@ class Recorded:
         """
         self._calls += 1
         if not self._can_record or self._calls < CALLS:
-            return function(*given)
-        if self._graph is None and not self._record(function, given):
-            return function(*given)
-        for held, array in zip(self._given, given, strict=True):
-            held.copy_(array, non_blocking=True)
+            return function(*arrays)
+        if self._graph is None and not self._record(function, arrays):
+            return function(*arrays)
+        for copy, array in zip(self._inputs, arrays, strict=True):
+            copy.copy_(array, non_blocking=True)
         self._graph.replay()
         return self._result
 
-    def _record(self, function: Callable[..., Array], given: tuple[Array, ...]) -> bool:
+    def _record(self, function: Callable[..., Array], arrays: tuple[Array, ...]) -> bool:
         """Record a function, which does nothing yet; False if that cannot be done here."""
         torch = sys.modules["torch"]
-        self._given = tuple(torch.empty_like(array) for array in given)
+        self._inputs = tuple(torch.empty_like(array) for array in arrays)
         # No other graph may be thrown away while one is recorded.
         collects = gc.isenabled()
         gc.disable()
         try:
-            with torch.cuda.device(given[0].device):
+            with torch.cuda.device(arrays[0].device):
                 self._graph = self._captured(torch, function)
         except RuntimeError as error:  # a driver that records nothing: then call by call
             warnings.warn(f"steps are not recorded on this GPU, and slower: {error}", stacklevel=2)
-            self._can_record, self._given = False, ()
+            self._can_record, self._inputs = False, ()
         finally:
             if collects:
                 gc.enable()
@@ -85,7 +85,7 @@ class Recorded:
             # Other threads may use the GPU meanwhile.
             graph.capture_begin(capture_error_mode="thread_local")
             try:
-                self._result = function(*self._given)
+                self._result = function(*self._inputs)
             finally:
                 graph.capture_end()
         torch.cuda.current_stream().wait_stream(stream)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
 
-# The frame so many calls above. inspect.currentframe() calls it, too, and takes four times as long.
+# The frame some calls above. inspect.currentframe() calls it, too, and takes four times as long.
 _frame = sys._getframe  # noqa: SLF001  (there is no public name for it)
 
 
@@ -108,8 +108,8 @@ class OneThread(ContextDecorator):
 
     def find_libraries(self) -> None:
         """Find the libraries of numpy and scipy, once these are imported; it takes a while."""
-        found = ThreadpoolController().select(user_api="blas").lib_controllers
-        self._libraries = [_Library.of(controller) for controller in found]
+        controllers = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._libraries = [_Library.of(controller) for controller in controllers]
 
     def _current(self) -> list[int]:
         return [library.get() or 1 for library in self._libraries]
@@ -154,7 +154,7 @@ class _Helpers:
         self._number = 0
 
     def ask(self, job: Callable[[], None], times: int) -> None:
-        """Have a job done by so many of them, or by fewer if there cannot be as many."""
+        """Have a job done by `times` of them, or by fewer if there cannot be as many."""
         while self._number < times:
             self._number += 1
             try:
@@ -239,11 +239,15 @@ def spread(tasks: Sequence[Callable[[], object]]) -> None:
     >>> sorted(found)
     [1, 2]
     """
-    shared = _Shared(tasks)
-    helpers = 0 if getattr(_here, "alone", False) else min(one_thread.allowed, len(tasks)) - 1
+    is_alone = len(tasks) < 2 or getattr(_here, "alone", False)
+    helpers = 0 if is_alone else min(one_thread.allowed, len(tasks)) - 1
     with one_thread:
-        if helpers > 0:
-            _helpers.ask(shared.help, helpers)
+        if not helpers:
+            for task in tasks:
+                task()
+            return
+        shared = _Shared(tasks)
+        _helpers.ask(shared.help, helpers)
         shared.work()
         shared.wait()
     if shared.failed:

@@ -8,12 +8,4 @@ from newfound.datasets.rgbd import rgbd as rgbd
 from newfound.datasets.vectors_file import read_vectors as read_vectors
 from newfound.datasets.vectors_file import write_vectors as write_vectors
 
-__all__ = [
-    "digits",
-    "folder",
-    "icubworld28",
-    "mnist",
-    "read_vectors",
-    "rgbd",
-    "write_vectors",
-]
+__all__ = ["digits", "folder", "icubworld28", "mnist", "read_vectors", "rgbd", "write_vectors"]

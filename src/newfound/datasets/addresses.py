@@ -18,7 +18,7 @@ from newfound.datasets.folder import SUFFIXES
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+::)*[A-Za-z][A-Za-z0-9+.-]+://")
 
 
-class Found(NamedTuple):
+class RemoteImage(NamedTuple):
     """An image at an address, and the folders it lies in below the one that was asked for."""
 
     address: str
@@ -56,7 +56,7 @@ def name_at(address: str) -> str:
     return PurePosixPath(head.partition("://")[2]).name
 
 
-def images_at(address: str, ignored: Counter[str]) -> Iterator[Found]:
+def images_at(address: str, ignored: Counter[str]) -> Iterator[RemoteImage]:
     """Yield what is named like an image below an address, sorted; count all else.
 
     Parameters
@@ -67,7 +67,7 @@ def images_at(address: str, ignored: Counter[str]) -> Iterator[Found]:
 
     Yields
     ------
-    Found
+    RemoteImage
 
     Raises
     ------
@@ -86,11 +86,11 @@ def images_at(address: str, ignored: Counter[str]) -> Iterator[Found]:
     """
     files, root = _listed(address)
     head, folder, chain = _parts(address)
-    found = []
+    images = []
     for path, info in files.items():
         inside = path[len(root) :].lstrip("/")
         parts = tuple(inside.split("/"))
-        # What a server lists elsewhere is none of what was asked for.
+        # A server may list what lies elsewhere: it was not asked for.
         if not path.startswith(root) or ".." in parts or any(p.startswith(".") for p in parts):
             ignored["hidden"] += 1
         elif info["type"] != "file" or PurePosixPath(inside).suffix.lower() not in SUFFIXES:
@@ -98,14 +98,14 @@ def images_at(address: str, ignored: Counter[str]) -> Iterator[Found]:
         elif "::" in inside:  # what is written so cannot be read: "::" parts addresses
             ignored["named with ::"] += 1
         else:
-            found.append((parts, f"{folder}{inside}{chain}"))
+            images.append((parts, f"{folder}{inside}{chain}"))
     is_web = head.startswith("http")
-    for parts, at in sorted(found):
-        yield Found(at, tuple(map(unquote, parts[:-1])) if is_web else parts[:-1])
+    for parts, at in sorted(images):
+        yield RemoteImage(at, tuple(map(unquote, parts[:-1])) if is_web else parts[:-1])
 
 
 def is_folder_at(address: str) -> bool:
-    """Tell whether there is a folder at an address; what is named like an image is none.
+    """Tell whether there is a folder at an address; what is named like an image is not one.
 
     Examples
     --------
@@ -194,5 +194,5 @@ class _as_os_error:
 
 
 def _words(error: Exception) -> str:
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return f"could not be read ({said})"
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return f"could not be read ({reason})"

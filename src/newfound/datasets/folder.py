@@ -116,9 +116,6 @@ def _walk(
             yield path
 
 
-def is_folder(path: Path) -> bool:
-    """Tell whether a path is a folder; what cannot be looked at is none."""
-    try:
-        return path.is_dir()
-    except OSError:  # a name that is too long, a folder that may not be entered
-        return False
+# Tells whether a path is a folder. `Path.is_dir` would raise an error of a name that is too long,
+# and in a folder that may not be entered.
+is_folder = os.path.isdir

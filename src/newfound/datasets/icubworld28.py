@@ -50,7 +50,7 @@ def icubworld28(root: str | os.PathLike[str] | None = None) -> Shots:
         If it is not there; the message says how to get it.
     """
     folders = ORIGIN.folders if root is None else [Path(root)]
-    folder = next((each for each in folders if each.is_dir()), None)
+    folder = next((path for path in folders if path.is_dir()), None)
     if folder is None:
         raise ORIGIN.missing("there is no such folder")
     shots = Shots(folder, [], [], [], [])

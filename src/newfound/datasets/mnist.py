@@ -59,8 +59,10 @@ def mnist() -> Mnist:
         If it is nowhere to be had; the message says how to get it.
     """
     for folder in ORIGIN.folders:
-        if all(_find(folder, name) is not None for name in FILES):
-            return Mnist(*(_parsed(_checked(name, _unpacked(folder, name))) for name in FILES))
+        paths = {name: path for name in FILES if (path := _find(folder, name)) is not None}
+        if len(paths) == len(FILES):
+            files = (_checked(name, _unpacked(path)) for name, path in paths.items())
+            return Mnist(*map(_parsed, files))
     cached = _from_openml_cache()
     if cached is not None:
         return cached
@@ -69,16 +71,12 @@ def mnist() -> Mnist:
 
 def _find(folder: Path, name: str) -> Path | None:
     # Some tools write a dot where others write a dash.
-    for stem in (name, name.replace("-idx", ".idx")):
-        for path in (folder / stem, folder / f"{stem}.gz"):
-            if path.is_file():
-                return path
-    return None
+    stems = (name, name.replace("-idx", ".idx"))
+    paths = (folder / f"{stem}{suffix}" for stem in stems for suffix in ("", ".gz"))
+    return next((path for path in paths if path.is_file()), None)
 
 
-def _unpacked(folder: Path, name: str) -> bytes:
-    path = _find(folder, name)
-    assert path is not None
+def _unpacked(path: Path) -> bytes:
     try:
         with open_regular(path) as file:
             data = file.read(LARGEST)
@@ -93,15 +91,14 @@ def _gunzipped(packed: bytes) -> bytes:
 
 
 def _checked(name: str, data: bytes) -> bytes:
-    found = hashlib.sha256(data).hexdigest()
-    if found != FILES[name]:
-        raise InputError(f"{name} is not that of MNIST: its SHA-256 is {found}, not {FILES[name]}")
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != FILES[name]:
+        raise InputError(f"{name} is not that of MNIST: its SHA-256 is {digest}, not {FILES[name]}")
     return data
 
 
 def _fetched(name: str) -> bytes:
     """Fetch a file, keep it in the cache, and return what is in it."""
-    import urllib.error
     import urllib.request
 
     problems = []
@@ -110,7 +107,7 @@ def _fetched(name: str) -> bytes:
             with urllib.request.urlopen(f"{mirror}{name}.gz", timeout=PATIENCE) as answer:
                 packed: bytes = answer.read(LARGEST)
             data = _checked(name, _gunzipped(packed))
-        except (urllib.error.URLError, OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError) as error:  # URLError is one, too
             problems.append(str(error))
             continue
         folder = cache_folder() / ORIGIN.folder

@@ -84,7 +84,7 @@ def _frames(X: NDArray[np.float32], names: list[str], folder: Path, features: st
     categories = np.array([match["category"] if match else "" for match in matches])
     sequences = np.array([int(match["sequence"]) if match else 0 for match in matches])
     numbers = np.array([int(match["number"]) if match else 0 for match in matches])
-    known = set(objects.tolist())
+    all_objects = set(objects.tolist())
     parts = (folder / TRIALS).read_text().split("trial")[1:]
-    trials = [frozenset(set(part.split()) & known) for part in parts]
+    trials = [frozenset(set(part.split()) & all_objects) for part in parts]
     return Frames(X, categories, objects, sequences, trials, features, numbers)

@@ -94,13 +94,13 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     >>> read.vectors, read.labels, read.extractor.name
     (array([[1., 2.]]), ['mug'], 'pixels')
     """
-    most = most_unpacked()
+    most, name = most_unpacked(), os.fspath(path)
     try:
         with open_regular(path) as file:
             arrays = _arrays(file, most)
         vectors = _numbers(arrays["vectors"])
         n = len(vectors)
-        labels, names, digests = (arrays.get(name) for name in ("labels", "files", "digests"))
+        labels, names, digests = (arrays.get(part) for part in ("labels", "files", "digests"))
         parts = [part for part in (labels, names, digests) if part is not None]
         if any(part.shape[:1] != (n,) for part in parts):
             raise InputError(f"it has {n} vectors, but another number of labels or names")
@@ -120,11 +120,9 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorsFile:
     except OSError:
         raise
     except zipfile.BadZipFile as error:
-        raise InputError(
-            f"{os.fspath(path)}: not a file of vectors (no npz file, or damaged)"
-        ) from error
+        raise InputError(f"{name}: not a file of vectors (no npz file, or damaged)") from error
     except Exception as error:  # whatever a file that is not ours makes the parsers do
-        raise InputError(f"{os.fspath(path)}: not a file of vectors ({error})") from error
+        raise InputError(f"{name}: not a file of vectors ({error})") from error
 
 
 def most_unpacked() -> int:
@@ -192,20 +190,18 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArra
 
 def _header(part: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, whether by columns, and type of an array, or raise ValueError."""
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
+    npy = np.lib.format
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     try:
-        version = np.lib.format.read_magic(part)
-        found = readers[version](part) if version in readers else None
+        version = npy.read_magic(part)
+        header = readers[version](part) if version in readers else None
     except zipfile.BadZipFile:
         raise
     except Exception as error:  # of numpy and of Python's own parser, in words for programmers
         raise InputError(f"its {name} do not begin as arrays of numpy do") from error
-    if found is None:
+    if header is None:
         raise InputError(f"its {name} are in a format of numpy that is not read")
-    return found
+    return header
 
 
 def _numbers(vectors: NDArray[Any]) -> NDArray[np.floating]:

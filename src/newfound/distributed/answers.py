@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats, Labels, Rows
 from newfound.common.errors import InputError
-from newfound.common.extras import imported_from
 from newfound.common.threads import alone
-from newfound.distributed.collections import Cut, cut_labels, cut_rows, each, length
+from newfound.distributed.collections import Cut, by_partition, cut_labels, cut_rows, length
+from newfound.distributed.dask_import import import_dask, itself
 from newfound.distributed.tree import MOST, added_up
 from newfound.sums.labels import check_same_type
 from newfound.sums.weights import as_weights
@@ -51,24 +51,22 @@ def lazily(
     >>> lazily(lambda rows: rows.sum(axis=1), rows, np.asarray, np.zeros(0)).compute()
     array([1, 5, 9])
     """
-    with imported_from("dask"):
-        import dask.array as da
-
+    blockwise = import_dask().array.blockwise
     rows = cut_rows(X)
-    answers = each(partial(_answered, check, nothing), rows, shared=_shared(answer))
+    answers = by_partition(partial(_answered, check, nothing), rows, shared=_shared(answer))
     kind = {"dtype": nothing.dtype, "meta": nothing}
     if nothing.ndim == 1:
-        return da.blockwise(_only, "i", answers, rows.axes, **kind)
+        return blockwise(_only, "i", answers, rows.axes, **kind)
     columns = nothing.shape[1]
     if rows.axes == "i":
-        return da.blockwise(_only, "ij", answers, "i", new_axes={"j": columns}, **kind)
-    return da.blockwise(_only, "ij", answers, "ij", adjust_chunks={"j": columns}, **kind)
+        return blockwise(_only, "ij", answers, "i", new_axes={"j": columns}, **kind)
+    return blockwise(_only, "ij", answers, "ij", adjust_chunks={"j": columns}, **kind)
 
 
 def _only(answers: Any) -> NDArray[Any]:
     """Return the answers to a partition: along an axis that is lost, they come in a list."""
-    found: NDArray[Any] = answers[0] if isinstance(answers, list) else answers
-    return found
+    only: NDArray[Any] = answers[0] if isinstance(answers, list) else answers
+    return only
 
 
 def _answered(
@@ -80,8 +78,8 @@ def _answered(
 ) -> NDArray[Any]:
     """Return the answers to a partition; the other threads have partitions of their own."""
     with alone():
-        found: NDArray[Any] = shared(check(block)) if length(block) else nothing
-    return found
+        answers: NDArray[Any] = shared(check(block)) if length(block) else nothing
+    return answers
 
 
 def _shared(answer: Callable[[Rows], Any]) -> Any:
@@ -90,16 +88,9 @@ def _shared(answer: Callable[[Rows], Any]) -> Any:
     It is a task of its own, which has what it needs in the graph: any scheduler can do it, and do
     it again if a worker is lost.
     """
-    with imported_from("dask"):
-        import dask
-
     _expect(_size(answer))
-    made = dask.delayed(_itself, pure=False, traverse=False)
-    return made(answer, dask_key_name=f"newfound-answerer-{uuid4().hex}")
-
-
-def _itself(answer: Callable[[Rows], Any]) -> Callable[[Rows], Any]:
-    return answer
+    task = import_dask().delayed(itself, pure=False, traverse=False)
+    return task(answer, dask_key_name=f"newfound-answerer-{uuid4().hex}")
 
 
 def _size(answer: Callable[[Rows], Any]) -> int:
@@ -113,20 +104,14 @@ def _size(answer: Callable[[Rows], Any]) -> int:
 
 def _expect(size: int) -> None:
     """Have Dask not warn of a graph that is large only because so many bytes answer."""
-    import dask.config
-    from dask.utils import parse_bytes
-
+    dask = import_dask()
     # Whoever computes a lazy answer sends its graph, so there is no moment of ours to be silent in.
-    if size > LARGE and parse_bytes(dask.config.get(WARNS, USUAL)) < USUAL + size:
+    if size > LARGE and dask.utils.parse_bytes(dask.config.get(WARNS, USUAL)) < USUAL + size:
         dask.config.set({WARNS: USUAL + size})
 
 
 def accuracy(
-    predicted: Any,
-    X: Any,
-    y: Any,
-    check: Callable[[Any, Any], Labels],
-    sample_weight: Any = None,
+    predicted: Any, X: Any, y: Any, check: Callable[[Any, Any], Labels], sample_weight: Any = None
 ) -> float:
     """Return the share of rows of `X` whose predicted label is that in `y`.
 
@@ -163,7 +148,7 @@ def accuracy(
     beside = [Cut(predicted, "i", rows.lengths), labels]
     if sample_weight is not None:
         beside.append(cut_labels(sample_weight, rows, X, "sample_weight"))
-    hits = each(partial(_hits, check), *beside)
+    hits = by_partition(partial(_hits, check), *beside)
     right, total = added_up(hits, sum, MOST).compute()
     if not total:
         raise InputError("X holds no rows, but at least one is needed")

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Index, Labels
+from newfound.common.arrays import Counts, Labels
 from newfound.common.errors import InputError
-from newfound.common.extras import imported_from
+from newfound.distributed.dask_import import import_dask, itself
 
 
 def is_collection(thing: Any) -> bool:
@@ -59,7 +59,7 @@ class Cut:
         """Return the rows of each partition; where they are not known, they are counted now."""
         if self.lengths is not None:
             return self.lengths
-        return tuple(each(_length, self).compute().ravel().tolist())
+        return tuple(by_partition(_length, self).compute().ravel().tolist())
 
 
 def cut_rows(X: Any) -> Cut:
@@ -103,10 +103,11 @@ def like_a_row(X: Any) -> Any:
     return np.zeros((1, X.shape[1]))
 
 
-def cut_labels(y: Any, rows: Cut, X: Any, name: str = "y") -> Cut:
+def cut_labels(y: Any, rows: Cut, X: Any, name: str = "y", columns: int = 0) -> Cut:
     """Return the labels of rows, cut as these are, or raise InputError if they cannot be.
 
-    Or whatever else there is one of for each row; `name` is what errors call it.
+    Or whatever else there is one of for each row, or so many columns of; `name` is what errors call
+    it.
 
     Parameters
     ----------
@@ -128,12 +129,15 @@ def cut_labels(y: Any, rows: Cut, X: Any, name: str = "y") -> Cut:
     """
     if isinstance(y, np.ndarray):
         return _cut_plain(y, rows.count_rows(), name)
-    y = _one_column(y, name)
-    labels = _cut_array(y, "i") if _is_array(y) else _cut_frame(_as_divided(y, X))
+    y = y if columns > 1 else _one_column(y, name)
+    if _is_array(y):
+        labels = _cut_array(y if y.ndim == 1 else y.rechunk({1: -1}), "ij"[: y.ndim])
+    else:
+        labels = _cut_frame(_as_divided(y, X))
     if rows.lengths is not None and labels.lengths is not None:
         _check_total(sum(rows.lengths), sum(labels.lengths), name)
         if rows.lengths != labels.lengths:
-            labels = _cut_array(labels.blocks.rechunk((rows.lengths,)), "i")
+            labels = _cut_array(labels.blocks.rechunk({0: rows.lengths}), labels.axes)
     if rows.number != labels.number:
         raise InputError(
             f"X has {rows.number} partitions and {name} has {labels.number}, and how long they are "
@@ -142,7 +146,9 @@ def cut_labels(y: Any, rows: Cut, X: Any, name: str = "y") -> Cut:
     return labels
 
 
-def each(function: Callable[..., Any], *cuts: Cut, name: str = "block", **shared: Any) -> Any:
+def by_partition(
+    function: Callable[..., Any], *cuts: Cut, name: str = "block", **shared: Any
+) -> Any:
     """Return a lazy array with one block a partition: what a function makes of its blocks.
 
     Parameters
@@ -166,20 +172,19 @@ def each(function: Callable[..., Any], *cuts: Cut, name: str = "block", **shared
     --------
     >>> import dask.array
     >>> rows = cut_rows(dask.array.ones((5, 3), chunks=(2, 3)))
-    >>> each(lambda number, X: np.array([[number, len(X)]]), rows).compute()
+    >>> by_partition(lambda number, X: np.array([[number, len(X)]]), rows).compute()
     array([[0, 2],
            [1, 2],
            [2, 1]])
     """
-    with imported_from("dask"):
-        import dask.array as da
-
     # What the blocks are is for us to know: Dask neither looks at them nor joins them. All axes are
     # kept, for Dask does not make one task of steps between which an axis is lost.
     axes = max((cut.axes for cut in cuts), key=len)
     nothing = np.empty((0,) * len(axes), dtype=object)
     parts = [part for cut in cuts for part in (cut.blocks, cut.axes)]
-    blocks = da.blockwise(_tuple, axes, *parts, dtype=object, meta=nothing, align_arrays=False)
+    blocks = import_dask().array.blockwise(
+        _tuple, axes, *parts, dtype=object, meta=nothing, align_arrays=False
+    )
     return blocks.map_blocks(
         partial(_call, function),
         dtype=object,
@@ -241,41 +246,21 @@ def _cut_array(X: Any, axes: str) -> Cut:
 
 
 def _cut_frame(frame: Any) -> Cut:
-    with imported_from("dask"):
-        import dask
-
     # Dask reads several files as one where few of their columns are asked for, so that labels would
     # have fewer partitions than rows from the same files. Before 2025.12 it cannot be told not to.
-    with dask.config.set({"optimization.tune.active": False}):
+    with import_dask().config.set({"optimization.tune.active": False}):
         blocks = frame.map_partitions(
-            _itself, meta=np.empty(0, dtype=object), enforce_metadata=False
+            itself, meta=np.empty(0, dtype=object), enforce_metadata=False
         )
     return Cut(blocks, "i", None)
 
 
 def _is_array(thing: Any) -> bool:
-    with imported_from("dask"):
-        from dask.array import Array
-
-    return isinstance(thing, Array)
+    return isinstance(thing, import_dask().array.Array)
 
 
 def _is_frame(thing: Any) -> bool:
-    with imported_from("dask"):
-        from dask.utils import is_dataframe_like
-
-    return bool(is_dataframe_like(thing))
-
-
-def _is_series(thing: Any) -> bool:
-    with imported_from("dask"):
-        from dask.utils import is_series_like
-
-    return bool(is_series_like(thing))
-
-
-def _itself(block: Any) -> Any:
-    return block
+    return bool(import_dask().utils.is_dataframe_like(thing))
 
 
 def _one_column(y: Any, name: str) -> Any:
@@ -284,7 +269,7 @@ def _one_column(y: Any, name: str) -> Any:
         return y[y.columns[0]]
     if _is_array(y) and y.ndim == 2 and y.shape[1] == 1:
         return y[:, 0]
-    if _is_series(y) or (_is_array(y) and y.ndim == 1):
+    if import_dask().utils.is_series_like(y) or (_is_array(y) and y.ndim == 1):
         return y
     shape = f" with {y.ndim} dimensions" if _is_array(y) else ""
     shape = f" with {len(y.columns)} columns" if _is_frame(y) else shape
@@ -301,7 +286,7 @@ def _as_divided(y: Any, X: Any) -> Any:
     both_known = getattr(y, "known_divisions", False) and getattr(X, "known_divisions", False)
     if not both_known or y.divisions == X.divisions:
         return y
-    (first, last), (theirs, end) = (each.divisions[:: each.npartitions] for each in (X, y))
+    (first, last), (theirs, end) = (frame.divisions[:: frame.npartitions] for frame in (X, y))
     if (first, last) != (theirs, end):
         raise InputError(
             f"X and y are divided differently: the index of X goes from {first} to {last}, that of "
@@ -312,21 +297,17 @@ def _as_divided(y: Any, X: Any) -> Any:
 
 def _cut_plain(labels: Labels, lengths: tuple[int, ...], name: str) -> Cut:
     """Return labels in memory, cut; what travels is a small number for each."""
-    with imported_from("dask"):
-        import dask.array as da
-
+    from_array = import_dask().array.from_array
     _check_total(sum(lengths), len(labels), name)
+    if labels.dtype.kind == "f":
+        chunks = (lengths, *labels.shape[1:])
+        return Cut(from_array(labels, chunks=chunks), "ij"[: labels.ndim], lengths)
     distinct, codes = np.unique(labels, return_inverse=True)
     codes = codes.reshape(-1).astype(np.min_scalar_type(len(distinct)))
-    blocks = da.from_array(codes, chunks=(lengths,)).map_blocks(
-        partial(_decoded, distinct), dtype=labels.dtype, meta=np.empty(0, dtype=labels.dtype)
+    blocks = from_array(codes, chunks=(lengths,)).map_blocks(
+        partial(np.take, distinct), dtype=labels.dtype, meta=np.empty(0, dtype=labels.dtype)
     )
     return Cut(blocks, "i", lengths)
-
-
-def _decoded(distinct: Labels, codes: Index) -> Labels:
-    labels: Labels = distinct[codes]
-    return labels
 
 
 def _check_total(rows: int, labels: int, name: str) -> None:

@@ -4,55 +4,47 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from newfound.common.arrays import Labels, Rows
+import numpy as np
+
+from newfound.common.arrays import Labels
 from newfound.common.errors import InputError
-from newfound.common.threads import alone
-from newfound.distributed.collections import cut_labels, cut_rows, each, length, like_a_row
+from newfound.common.threads import alone, one_thread
+from newfound.distributed.collections import (
+    by_partition,
+    cut_labels,
+    cut_rows,
+    is_collection,
+    length,
+)
 from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import added_up, fan_in
-from newfound.selection.witnesses import Witnesses
-from newfound.solvers.settings import SelectionSettings, Settings
+from newfound.memory.memory import Memory
 from newfound.sums.labels import check_same_type
-from newfound.sums.sums import Sums
-from newfound.sums.weights import as_weights, counted
 
 
 class Checks(NamedTuple):
-    """What checks a partition: as on one machine, it raises ValueError or TypeError."""
-
-    rows: Callable[[Any], Rows]
-    labels: Callable[[Any, Any], Labels]  # given rows and labels
-    names: list[str] | None = None  # of the features
-
-
-class Lesson(NamedTuple):
     """What has to be known to learn a partition, whichever it is."""
 
-    checks: Checks
-    settings: Settings | SelectionSettings
-    per_class: bool  # whether sums are held per class
+    check: Callable[..., Any]  # from rows, labels and weights to those that may be added
+    blank: Memory  # that holds nothing
     known: Labels  # a label that is known already, shape (1,), or none
     whose: str = "this model's labels"  # what `known` is one of
 
-    @property
-    def cap(self) -> int:
-        """Witnesses of a class, at most; 0, if there are none."""
-        return self.settings.witnesses if isinstance(self.settings, SelectionSettings) else 0
 
-
-def learned(X: Any, y: Any, lesson: Lesson, sample_weight: Any = None) -> Part:
+def learn_partitions(X: Any, y: Any, sample_weight: Any, checks: Checks) -> Memory:
     """Return what all partitions of labelled rows become, made where the rows are.
 
     Parameters
     ----------
     X : Dask array of shape (m, d), or DataFrame
-    y : Dask array of shape (m,) or Series, or an ndarray of labels
-    lesson : Lesson
-    sample_weight : Dask array of shape (m,) or Series, or an ndarray, optional
+    y : Dask array of shape (m,) or Series, or an ndarray
+        Labels, or targets of a regression.
+    sample_weight : Dask array of shape (m,) or Series, or an array-like, or None
+    checks : Checks
 
     Returns
     -------
-    Part
+    Memory
 
     Raises
     ------
@@ -62,39 +54,31 @@ def learned(X: Any, y: Any, lesson: Lesson, sample_weight: Any = None) -> Part:
     Examples
     --------
     >>> import dask.array
-    >>> import numpy as np
-    >>> from newfound.sums.labels import as_labels
-    >>> from newfound.sums.rows import as_rows
-    >>> settings, nothing = Settings(1.0, 0.7, None, True), np.array([])
-    >>> checks = Checks(as_rows, lambda X, y: as_labels(y))
-    >>> lesson = Lesson(checks, settings, False, nothing)
-    >>> X = dask.array.ones((5, 3), chunks=(2, 3))
-    >>> learned(X, dask.array.arange(5, chunks=2) % 2, lesson).sums.counts
-    array([3, 2])
+    >>> from newfound.learner.schema import Schema
+    >>> X, y = dask.array.ones((6, 2), chunks=(4, 2)), np.array(["mug"] * 6)
+    >>> checks = Checks(Schema(2).check, Memory.blank(2), np.array([], dtype=str))
+    >>> learn_partitions(X, y, None, checks).sums.counts
+    array([6])
     """
-    rows, width = cut_rows(X), like_a_row(X).shape[1]
-    make = partial(part_of, lesson, width)
-    beside = [cut_labels(y, rows, X)]
+    rows, sums = cut_rows(X), checks.blank.sums
+    beside = [cut_labels(y, rows, X, columns=checks.blank.targets)]
     if sample_weight is not None:
+        if not is_collection(sample_weight):
+            sample_weight = np.asarray(sample_weight)
         beside.append(cut_labels(sample_weight, rows, X, "sample_weight"))
-    parts = each(make, rows, *beside, name="sums")
-    add = partial(merged, cap=lesson.cap)
-    found: Part = added_up(parts, add, fan_in(width, lesson.per_class)).compute()
-    if not found.sums.total:
+    parts = by_partition(partial(part_of, checks), rows, *beside, name="sums")
+    whole: Part = added_up(parts, merged, fan_in(sums.width, sums.per_class)).compute()
+    if not whole.memory.sums.total:
         raise InputError("X holds no rows, but at least one is needed")
-    return found
+    return whole.memory
 
 
-def part_of(
-    lesson: Lesson, width: int, number: int, X: Any, y: Any, sample_weight: Any = None
-) -> Part:
+def part_of(checks: Checks, number: int, X: Any, y: Any, sample_weight: Any = None) -> Part:
     """Return what one partition becomes: the same whenever and wherever it is made.
 
     Parameters
     ----------
-    lesson : Lesson
-    width : int
-        Number of features.
+    checks : Checks
     number : int
         Of the partition.
     X, y, sample_weight
@@ -109,19 +93,12 @@ def part_of(
     ValueError, TypeError
         If rows or labels cannot be taught.
     """
-    settings, sums, witnesses = lesson.settings, Sums(width, lesson.per_class), None
-    if isinstance(settings, SelectionSettings):
-        witnesses = Witnesses(settings.random_state)
+    memory = checks.blank.blank_like()
     if not length(X) and not length(y):
-        return Part(sums, witnesses, number)
-    labels, rows = lesson.checks.labels(X, y), lesson.checks.rows(X)
-    check_same_type(lesson.known, labels, lesson.whose)
-    weights = as_weights(sample_weight, len(rows))
-    rows, labels, weights = counted(rows, labels, weights)
-    if not len(rows):
-        return Part(sums, witnesses, number)
-    with alone():  # the other threads of this machine have partitions of their own
-        sums.add(rows, *sums.locate(labels), weights)
-    if witnesses is not None:
-        witnesses = witnesses.after(rows, labels, lesson.cap, weights)
-    return Part(sums, witnesses, number)
+        return Part(memory, number)
+    rows, labels, weights = checks.check(X, y, sample_weight)
+    check_same_type(checks.known, labels, checks.whose)
+    if len(labels):
+        with alone(), one_thread:  # the other threads of this machine have their own partitions
+            memory.learn(rows, labels, weights)
+    return Part(memory, number)

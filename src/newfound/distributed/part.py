@@ -1,115 +1,90 @@
-"""What one or more partitions become: sums, and witnesses if parameters are chosen."""
+"""What one or more partitions become: a memory that is small when it travels."""
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from newfound.common.errors import InputError
-from newfound.selection.selector import Selector
-from newfound.selection.witnesses import Sample, Witness, Witnesses
+from newfound.memory.memory import Memory
+from newfound.memory.reservoir import Reservoir
+from newfound.memory.witnesses import Witnesses
 from newfound.sums.arrays import from_arrays, to_arrays
-from newfound.sums.sums import Sums
 
 
 class Part:
-    """The sums of partitions that follow each other. It is small when it travels.
+    """The memory of partitions that follow each other.
 
     Parameters
     ----------
-    sums : Sums
-    witnesses : Witnesses or None
-        None, if no parameters are chosen.
+    memory : Memory
+        On the host.
     partition : int
         The first of these partitions that has rows, or the first.
 
     Examples
     --------
     >>> import pickle
-    >>> part = Part(Sums.of(np.ones((300, 50)), ["mug"] * 300), None, 0)
+    >>> memory = Memory.blank(50)
+    >>> memory.add(memory.batch(np.ones((300, 50)), np.array(["mug"] * 300)))
+    >>> part = Part(memory, 0)
     >>> len(pickle.dumps(part)) < 8 * 50 * 51
     True
-    >>> merged([part, pickle.loads(pickle.dumps(part))], cap=0).sums.counts
+    >>> merged([part, pickle.loads(pickle.dumps(part))]).memory.sums.counts
     array([600])
     """
 
-    def __init__(self, sums: Sums, witnesses: Witnesses | None, partition: int) -> None:
-        self.sums = sums
-        self.witnesses = witnesses
-        self.partition = partition
-
-    @property
-    def selector(self) -> Selector | None:
-        """What a choice rests on; None, if no parameters are chosen."""
-        return None if self.witnesses is None else Selector(self.witnesses)
+    def __init__(self, memory: Memory, partition: int) -> None:
+        self.memory, self.partition = memory, partition
 
     def __getstate__(self) -> tuple[Any, ...]:
         # Triangles are half as large as the squares they are held in, and a few large arrays
         # travel faster than thousands of rows.
-        sums, witnesses = self.sums, self.witnesses
-        packed = None
-        if witnesses is not None:
-            samples = witnesses.samples.items()
-            packed = (
-                witnesses.seed,
-                [
-                    (label, [one.key for one in each.held], np.array(each.rows), each.weights)
-                    for label, each in samples
-                ],
-            )
-        return to_arrays(sums), sums.labels, sums.per_class, sums.dtype, packed, self.partition
+        memory = self.memory
+        sums, witnesses = memory.sums, memory.witnesses
+        reservoirs = {
+            label: (*reservoir[:4], np.array(reservoir.rows))
+            for label, reservoir in witnesses.of_class.items()
+        }
+        of_sums = to_arrays(sums), sums.labels, sums.per_class, sums.dtype
+        rest = memory.cap, memory.targets, memory.layer
+        return of_sums, (witnesses.seed, reservoirs), rest, self.partition
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        arrays, labels, per_class, dtype, packed, self.partition = state
-        self.sums, self.witnesses = from_arrays(arrays, labels, per_class, dtype), None
-        if packed is not None:
-            seed, samples = packed
-            held = {
-                label: Sample(tuple(map(Witness, keys, rows, weights)))
-                for label, keys, rows, weights in samples
-            }
-            self.witnesses = Witnesses(seed, held)
+        of_sums, (seed, reservoirs), rest, self.partition = state
+        of_class = {
+            label: Reservoir(hashes, keys, weights, ranks, tuple(rows))
+            for label, (hashes, keys, weights, ranks, rows) in reservoirs.items()
+        }
+        self.memory = Memory(from_arrays(*of_sums), Witnesses(seed, of_class), *rest)
 
     def __sizeof__(self) -> int:
         """Return how many bytes it holds: schedulers ask, to know what moving it costs."""
-        total = sum(part.nbytes for part in self.sums.cross_parts)
-        for gram in self.sums.grams:
-            total += gram.buffer.capacity * self.sums.width * 8
+        sums = self.memory.sums
+        total = sum(part.nbytes for part in sums.cross_parts)
+        for gram in sums.grams:
+            total += gram.buffer.capacity * sums.width * 8
             total += 0 if gram.flushed is None else gram.flushed.store.nbytes
-        samples = self.witnesses.samples.values() if self.witnesses is not None else ()
-        return total + sum(row.nbytes for sample in samples for row in sample.rows)
+        reservoirs = self.memory.witnesses.of_class.values()
+        return total + sum(row.nbytes for reservoir in reservoirs for row in reservoir.rows)
 
 
-def merged(parts: Sequence[Part], cap: int) -> Part:
+def merged(parts: Sequence[Part]) -> Part:
     """Return one part of several, in their order; none of them is changed.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-    cap : int
-        Witnesses of a class, at most.
-
-    Returns
-    -------
-    Part
 
     Raises
     ------
     InputError
         If their labels do not go together; it names the partition.
     """
-    first = parts[0]
-    sums, witnesses, partition = copy.deepcopy(first.sums), first.witnesses, first.partition
+    memory, partition = parts[0].memory.copy(), parts[0].partition
     for part in parts[1:]:
-        if not part.sums.total:
+        if not part.memory.sums.total:
             continue
-        if not sums.total:
+        if not memory.sums.total:
             partition = part.partition
         try:
-            sums.merge(part.sums)
+            memory.merge(part.memory)
         except InputError as error:
             raise InputError(f"partition {part.partition}: {error}") from error
-        if witnesses is not None and part.witnesses is not None:
-            witnesses = witnesses.merged(part.witnesses, cap)
-    return Part(sums, witnesses, partition)
+    return Part(memory, partition)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
 
-from newfound.common.extras import imported_from
+from newfound.distributed.dask_import import import_dask
 
 # Parts that are added by one task, at most. With more of them fewer bytes move in all: k / (k - 1)
 # times the sums of all partitions. But a task waits for all of its parts and holds them at once.
@@ -34,12 +34,12 @@ def levels(number: int, width: int) -> list[list[range]]:
     >>> levels(5, 2)
     [[range(0, 2), range(2, 4), range(4, 5)], [range(0, 2), range(2, 3)], [range(0, 2)]]
     """
-    found: list[list[range]] = []
-    while number > 1 or not found:
+    tree: list[list[range]] = []
+    while number > 1 or not tree:
         starts = range(0, number, width)
-        found.append([range(start, min(start + width, number)) for start in starts])
+        tree.append([range(start, min(start + width, number)) for start in starts])
         number = len(starts)
-    return found
+    return tree
 
 
 def added_up(leaves: Any, add: Callable[[Sequence[Any]], Any], width: int) -> Any:
@@ -67,14 +67,11 @@ def added_up(leaves: Any, add: Callable[[Sequence[Any]], Any], width: int) -> An
     >>> added_up(dask.array.arange(9, chunks=1), sum, 2).compute()
     array([36])
     """
-    with imported_from("dask"):
-        import dask
-        from dask.core import flatten
-        from dask.delayed import Delayed
-        from dask.highlevelgraph import HighLevelGraph
+    dask = import_dask()
+    from dask.delayed import Delayed
 
     (leaves,) = dask.optimize(leaves)  # so that what reads a partition also adds it up
-    keys = list(flatten(leaves.__dask_keys__()))
+    keys = list(dask.core.flatten(leaves.__dask_keys__()))
     name = f"newfound-add-{uuid4().hex}"
     graph: dict[Any, Any] = {}
     # As a graph, and not call by call: ten thousand calls of `delayed` take half a minute.
@@ -82,5 +79,5 @@ def added_up(leaves: Any, add: Callable[[Sequence[Any]], Any], width: int) -> An
         below, keys = keys, [(name, level, node) for node in range(len(nodes))]
         for key, node in zip(keys, nodes, strict=True):
             graph[key] = (add, [below[child] for child in node])
-    whole = HighLevelGraph.from_collections(name, graph, dependencies=[leaves])
+    whole = dask.highlevelgraph.HighLevelGraph.from_collections(name, graph, dependencies=[leaves])
     return Delayed(keys[0], whole, layer=name)

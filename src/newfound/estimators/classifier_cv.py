@@ -1,41 +1,36 @@
-"""The estimator that chooses its penalty and recoding inside the stream."""
+"""The estimator that selects its penalty and recoding inside the stream."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.arrays import Floats
-from newfound.common.locks import locked
-from newfound.engine.engine import Engine
-from newfound.estimators.classifier import IncrementalRidgeClassifier
-from newfound.estimators.constraints import SELECTION_CONSTRAINTS
-from newfound.estimators.learner import CHOOSING
-from newfound.estimators.seeds import Seed, plain_seed
-from newfound.solvers.settings import (
-    ClassWeight,
-    SelectionSettings,
-    checked_selection_settings,
-)
+from newfound.estimators.classification import BaseIncrementalClassifier
+from newfound.estimators.seeds import Seed
+from newfound.learner.learner import CHOOSING
+from newfound.selection.result import SelectionResult
+from newfound.selection.selector import Selector
+from newfound.solvers.settings import ClassWeight, SelectionSettings
 
 
-class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
+class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
     """Incremental ridge classifier that chooses penalty and recoding while it learns.
 
     Nobody knows the right penalty, or how far to raise a class seen three times. This learns every
     example, and keeps copies of a few of each class: its *witnesses*. Ridge regression knows what
-    it would say about an example had it never seen it, so the witnesses can vote on candidates
-    without being held back: leave-one-out, exactly and in fixed time.
+    it would say about an example had it never seen it, so candidates are scored on the witnesses
+    without holding any back: leave-one-out, exactly and in fixed time.
 
     The default rule asks *what if*: what if only four examples had been taught of a class that is
-    known well? The sums tell which penalty and which recoding would then have served all known
-    classes best (docs/selection.md). Votes are weighed against what is usually right, and so they
-    decide where they are many and clear. The recoding depends on the number of examples, so every
-    class has its own.
+    frequent? The sums tell which penalty and which recoding would then have served all frequent
+    classes best (docs/selection.md). Scores are weighed against what is expected, and so they
+    decide where rows are many and differences clear. The recoding depends on the number of
+    examples, so every class has its own.
 
-    Votes are called for when there are twice as many examples as the last time, when two classes
-    can vote or are known well for the first time, and after forgetting. They are cast a piece at a
-    time with every example that is learned; `fit` and `reconsider` do it at once, on all there is.
+    A selection begins when there are twice as many examples as the last time, when two classes can
+    be scored or are frequent for the first time, and after forgetting. It goes on a piece at a time
+    with every example that is learned; `fit` and `reconsider` do it at once, on all there is.
 
     Parameters
     ----------
@@ -46,16 +41,16 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     recodings : float or sequence of float, default=(0, 0.1, …, 1)
         Recodings to choose from.
     rule : "what-if", "paper" or None, default="what-if"
-        "paper" is the strongest recoding under which the classes that vote, each recoding with
+        "paper" is the strongest recoding under which frequent classes, each recoding with
         its best penalty, do not fare worse than without recoding. None chooses the penalty alone,
         for one recoding.
     witnesses : int, default=40
-        Copies of examples that are kept of each class, at most. All examples of a class that weigh
-        the same are equally likely to be among them; those that are equal are one.
+        Exemplars that are kept of each class, at most: a reservoir sample. All examples of a class
+        that weigh the same are equally likely to be among them; those that are equal are one.
     min_class_count : int, default=30
-        Only classes of which so many examples were taught are pretended rare in what-ifs, if they
-        have a quarter of what is usual among such classes. All classes with two witnesses vote on
-        the model as it is; until there are two such classes, what is usually right is used.
+        Examples from which on a class is frequent, if it has a quarter of what such classes
+        typically have: only frequent classes are simulated to be rare. The model as it is scores
+        all classes with two witnesses; until there are two of these, what is expected is used.
     tolerance : float, default=0.0
         How much accuracy may suffer from recoding under rule "paper".
     class_weight : None, "balanced" or mapping of label to float, default=None
@@ -74,10 +69,8 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         The penalty chosen for now.
     recoding_ : ndarray of shape (T,)
         The recoding chosen for now, of each class.
-    penalty, recoding
-        The same, under the names they have in `IncrementalRidgeClassifier`.
     validation_scores_ : dict of ndarrays
-        How the witnesses voted on each candidate.
+        How each candidate fared.
     classes_, class_count_, coef_, intercept_, n_features_in_, feature_names_in_, n_samples_seen_
         As those of `IncrementalRidgeClassifier`.
 
@@ -91,8 +84,7 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
     True
     """
 
-    _SETTINGS: ClassVar[Any] = SelectionSettings
-    _parameter_constraints: ClassVar[dict[str, Any]] = SELECTION_CONSTRAINTS
+    _SETTINGS = SelectionSettings
 
     def __init__(
         self,
@@ -116,58 +108,49 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
+    def _result(self) -> SelectionResult:
+        """Return what the choice rests on; hold the lock."""
+        engine = self._configured().engine
+        assert isinstance(engine.choice, Selector)
+        return engine.choice.result(engine.memory)
+
     @property
-    @locked
     def penalty_(self) -> float:
         """The penalty chosen for now."""
-        self._taught()
-        return self._ready().penalty
+        with self.lock:
+            return self._result().penalty
 
     @property
-    @locked
     def recoding_(self) -> Floats:
         """The recoding chosen for now, of each class, shape (T,)."""
-        order = self._taught().order
-        recoding: Floats = np.asarray(self._ready().recoding)[order]
-        return recoding.copy()
-
-    # Parameters of the plain estimator, which may be set there; here they are chosen.
-
-    @property
-    def penalty(self) -> float:  # type: ignore[override]
-        """The penalty chosen for now."""
-        return self.penalty_
+        with self.lock:
+            sums, result = self._own().engine.memory.sums, self._result()
+            recoding: Floats = result.recoding(sums.sizes)[sums.order]
+            return recoding.copy()
 
     @property
-    def recoding(self) -> Floats:  # type: ignore[override]
-        """The recoding chosen for now, of each class, shape (T,)."""
-        return self.recoding_
-
-    @property
-    @locked
     def validation_scores_(self) -> dict[str, NDArray[np.float64]]:
-        """How the witnesses voted: columns of a table with one line for each candidate tried.
+        """How candidates fared: columns of a table with one line for each candidate tried.
 
-        "penalty" and "recoding"; "accuracy" of the known classes, from 0 to 1, the mean over all
-        pretended counts, NaN if nobody could vote; "rare", that of the classes pretended rare;
-        and "prior", which a penalty that is not the usual one must be better by.
+        "penalty" and "recoding"; "accuracy" of the witnesses, each left out, from 0 to 1, the mean
+        over all simulated counts, NaN if none could be scored; "rare", that of classes simulated to
+        be rare; and "prior", which a penalty that is not the expected one must be better by.
         """
-        self._taught()
-        found = self._ready().findings
-        grid = np.meshgrid(found.penalties, found.settings.recodings, indexing="ij")
+        with self.lock:
+            result = self._result()
+        grid = np.meshgrid(result.penalties, result.settings.recodings, indexing="ij")
         columns = {"penalty": grid[0], "recoding": grid[1]}
-        for name, table in (("accuracy", found.table), ("rare", found.rare)):
-            columns[name] = table.mean(axis=0) if found.voters else np.full(grid[0].shape, np.nan)
-        columns["prior"] = np.repeat(found.prior[:, None] / 100, grid[0].shape[1], axis=1)
+        for name, table in (("accuracy", result.accuracy), ("rare", result.rare_accuracy)):
+            columns[name] = table.mean(axis=0) if result.rows else np.full(grid[0].shape, np.nan)
+        columns["prior"] = np.repeat(result.prior[:, None] / 100, grid[0].shape[1], axis=1)
         return {name: column.ravel() for name, column in columns.items()}
 
-    @locked
     def plot_validation(self, axes: Any = None) -> Any:
-        """Plot how the witnesses voted: on the penalty, and on the recoding.
+        """Plot how candidates fared: penalties, and recodings.
 
         Left, accuracy against the penalty, with what it is after the prior, and the choice.
-        Right, accuracy against the recoding for classes pretended rare and for all known ones, at
-        the penalty chosen, and the recoding chosen for each pretended count.
+        Right, accuracy against the recoding for classes simulated rare and for all that are scored,
+        at the penalty chosen, and the recoding chosen for each simulated count.
 
         Parameters
         ----------
@@ -193,20 +176,6 @@ class IncrementalRidgeClassifierCV(IncrementalRidgeClassifier):
         """
         from newfound.selection.plot import plot  # matplotlib takes its time, and may be absent
 
-        self._taught()
-        return plot(self._ready().findings, axes)
-
-    def _settings(self, stream: Engine | None = None) -> SelectionSettings:
-        begun = None if stream is None else stream.settings
-        seed = begun.random_state if isinstance(begun, SelectionSettings) else None
-        return checked_selection_settings(
-            self.penalties,
-            self.recodings,
-            self.rule,
-            self.witnesses,
-            self.min_class_count,
-            self.tolerance,
-            self.class_weight,
-            self.fit_intercept,
-            plain_seed(self.random_state, seed),
-        )
+        with self.lock:
+            result = self._result()
+        return plot(result, axes)

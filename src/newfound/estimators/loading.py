@@ -1,17 +1,19 @@
 """From a file to a model."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from newfound.common.errors import InputError
-from newfound.estimators.learner import KINDS, Learner
 from newfound.estimators.torch_device import torch_device
+from newfound.learner.learner import Learner
+from newfound.learner.loading import KINDS, learner_of
+from newfound.solvers.settings import RegressionSettings
 from newfound.storage import format as file_format
 
 if TYPE_CHECKING:
-    from newfound.estimators.classifier import IncrementalRidgeClassifier
+    from newfound.estimators.base import IncrementalEstimator
+
+# All estimators, as model files name them, and what their parameters are.
+ESTIMATORS = {**KINDS, "IncrementalRidge": RegressionSettings}
 
 
 def load(path: str | os.PathLike[str], device: Any = None) -> Any:
@@ -52,60 +54,17 @@ def load(path: str | os.PathLike[str], device: Any = None) -> Any:
     """
     there = None if device is None else torch_device(device)
     state = file_format.read(path)
-    if state.estimator == "IncrementalRidge":
-        return _regressor(state, path, there is not None)
-    model = as_estimator(learner_of(state, path))
+    model = as_estimator(learner_of(state, path, ESTIMATORS))
     return model if there is None else model.move_to(there)
 
 
-def _regressor(state: file_format.State, path: str | os.PathLike[str], on_device: bool) -> Any:
-    """Return the regressor that a file holds, or raise ModelFileError."""
-    from newfound.estimators.regressor import IncrementalRidge
-
-    if on_device:
-        raise InputError("an IncrementalRidge lives on the host: load it without a device")
-    with _naming(path):
-        return IncrementalRidge.from_state(state)
-
-
-def learner_of(state: file_format.State, path: str | os.PathLike[str]) -> Learner:
-    """Return the learner that a file holds, or raise ModelFileError; without scikit-learn."""
-    if state.estimator not in KINDS:
-        name = state.estimator[:50]
-        raise file_format.ModelFileError(
-            f"{os.fspath(path)}: holds a {name}, which this version does not know"
-        )
-    with _naming(path):
-        return Learner.from_state(state)
-
-
-@contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name the file in what goes wrong."""
-    try:
-        yield
-    except Exception as error:  # whatever parameters that are none make of it
-        said = f"{error}"[:200]
-        raise file_format.ModelFileError(
-            f"{os.fspath(path)}: damaged: its parameters are not a model's ({said})"
-        ) from error
-
-
-def as_estimator(learner: Learner) -> "IncrementalRidgeClassifier":
-    """Return the estimator that a learner is without its face; it takes over all of it.
-
-    What was a plain learner must not be used any more. An estimator is returned as it is.
-    """
-    kinds = estimators()
-    if isinstance(learner, kinds["IncrementalRidgeClassifier"]):
-        return learner
-    return kinds[learner.kind]().take_over(learner)
-
-
-def estimators() -> "dict[str, type[IncrementalRidgeClassifier]]":
-    """Return the estimators by name; imports scikit-learn, which takes a second or two."""
+def as_estimator(learner: Learner) -> "IncrementalEstimator":
+    """Return an estimator over a learner; imports scikit-learn, which takes a second or two."""
+    from newfound.estimators.base import over
     from newfound.estimators.classifier import IncrementalRidgeClassifier
     from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
+    from newfound.estimators.regressor import IncrementalRidge
 
-    kinds = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
-    return {kind.__name__: kind for kind in kinds}
+    kinds = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, IncrementalRidge)
+    by_name: dict[str, type[IncrementalEstimator]] = {kind.__name__: kind for kind in kinds}
+    return over(by_name[learner.kind], learner)

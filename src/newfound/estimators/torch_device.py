@@ -27,5 +27,5 @@ def torch_device(device: Any) -> Device:
         # With its number: "cuda" and "cuda:0" are the same, but do not compare equal.
         return Device("array_api_compat.torch", probe.device)
     except (RuntimeError, AssertionError, TypeError) as error:
-        said = str(error).splitlines()[0]
-        raise InputError(f"there is no device {device!r} to learn on: {said}") from error
+        reason = str(error).splitlines()[0]
+        raise InputError(f"there is no device {device!r} to learn on: {reason}") from error

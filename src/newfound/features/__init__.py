@@ -24,16 +24,7 @@ _HOME = {
     "caffenet": "caffe",
     "take_root": "root",
 }
-__all__ = [
-    "EfficientNetLite0",
-    "Extracted",
-    "Extractor",
-    "Identity",
-    "OnnxExtractor",
-    "Pixels",
-    "caffenet",
-    "take_root",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

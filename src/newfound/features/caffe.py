@@ -57,10 +57,9 @@ def caffenet(
             root=root,
             provider=provider,
         )
-        is_caffenet = network.input == "data_0"
     except ValueError as error:
         raise InputError(f"not the CaffeNet of the ONNX model zoo: {error}") from error
-    if not is_caffenet:
+    if network.input != "data_0":
         name = "" if isinstance(path, bytes) else f"{os.fspath(path)}: "
         raise InputError(
             f"{name}not the CaffeNet of the ONNX model zoo: its input is {network.input!r}, "

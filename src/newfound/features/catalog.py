@@ -1,6 +1,8 @@
 """Extractors by name, and from what a model remembers of them."""
 
 import re
+from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,6 @@ from newfound.features.onnx import OnnxExtractor
 from newfound.features.pixels import Pixels
 
 DEFAULT = "efficientnet-lite0"
-_NETWORK = ("output", "size", "mean", "scale", "channels", "crop", "root", "provider")
-# What may be said of each, beside its name.
-_OPTIONS = {
-    DEFAULT: ("output", "crop", "root", "provider"),
-    "pixels": ("size", "range", "channels", "root"),
-    "caffenet": ("path", "layer", "root", "provider"),
-}
 _YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -33,8 +28,8 @@ def extractor_from_name(text: str, root: bool | None = None) -> Extractor:
         colon and options of the extractor such as `size=227,channels=bgr,mean=104/117/123` or
         `root=yes`.
     root : bool, optional
-        Whether vectors are roots (`take_root`) where the text does not say. By default what is
-        usual for the extractor.
+        Whether vectors are roots (`take_root`) where the text does not say. By default
+        what the extractor does by default.
 
     Returns
     -------
@@ -48,34 +43,33 @@ def extractor_from_name(text: str, root: bool | None = None) -> Extractor:
     Traceback (most recent call last):
     newfound.InputError: no extractor 'pixies': there are efficientnet-lite0, pixels, ...
     """
-    name, _, given = text.partition(":")
-    is_file = name not in _OPTIONS
-    if is_file:  # a path, which may hold a colon, too
+    makers: dict[str, Any] = {DEFAULT: EfficientNetLite0, "pixels": Pixels, "caffenet": caffenet}
+    name, _, option_text = text.partition(":")
+    make = makers.get(name)
+    if make is None:  # a path, which may hold a colon, too
         file = re.fullmatch(r"(.*\.onnx)(?::(.*))?", text, re.DOTALL)
         if file is None:
-            there = ", ".join(_OPTIONS)
+            there = ", ".join(makers)
             raise InputError(f"no extractor {name!r}: there are {there} and ONNX files")
-        name, given = file.groups("")
-    options = _options(name, given, _NETWORK if is_file else _OPTIONS[name])
+        name, option_text = file.groups("")
+        make = partial(OnnxExtractor, name)
+    options = _options(name, option_text, list(signature(make).parameters))
     if root is not None:
         options.setdefault("root", root)
-    if is_file:
-        return OnnxExtractor(name, **options)
     if name == "caffenet" and "path" not in options:
         raise InputError("caffenet needs its file: caffenet:path=caffenet-12.onnx")
-    makers: dict[str, Any] = {DEFAULT: EfficientNetLite0, "pixels": Pixels, "caffenet": caffenet}
-    made: Extractor = makers[name](**options)
-    return made
+    extractor: Extractor = make(**options)
+    return extractor
 
 
-def _options(name: str, given: str, allowed: tuple[str, ...]) -> dict[str, Any]:
+def _options(name: str, text: str, allowed: list[str]) -> dict[str, Any]:
     """Return what a text such as "size=8,crop=0.5" says about an extractor."""
     options: dict[str, Any] = {}
-    for pair in filter(None, given.split(",")):
+    for pair in filter(None, text.split(",")):
         option, sign, value = pair.partition("=")
         if not sign or option in options:
             raise InputError(
-                f"cannot read {pair!r} in {f'{name}:{given}'!r}: options are name=value, once each"
+                f"cannot read {pair!r} in {f'{name}:{text}'!r}: options are name=value, once each"
             )
         if option not in allowed:
             raise InputError(f"{name} has no option {option!r}; it has {', '.join(allowed)}")

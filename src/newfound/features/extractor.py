@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,6 @@ from newfound.features.identity import Identity
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.transformer import Transformer
-
-
-@runtime_checkable
-class Remote(Protocol):
-    """An image that lies elsewhere, and knows how to get at the bytes of its file."""
-
-    def read(self) -> bytes:
-        """Return them, or raise UnreadableImageError."""
 
 
 class Extracted(NamedTuple):
@@ -87,7 +79,8 @@ class Extractor(Transformer):
         rows = []
         for index, extracted in enumerate(self.stream(images)):
             if extracted.row is None:
-                name = _name(extracted.source) or f"image {index}"
+                is_file = isinstance(extracted.source, str | os.PathLike)
+                name = os.fspath(extracted.source) if is_file else f"image {index}"
                 raise UnreadableImageError(f"{name}: {extracted.problem}")
             rows.append(extracted.row)
         return np.array(rows, dtype=np.float32).reshape(-1, self.width)
@@ -160,15 +153,14 @@ class Extractor(Transformer):
     ) -> list[Extracted]:
         results: list[Extracted] = []
         prepared: list[int] = []
-        batch = self._room()
+        batch = self._workspace()
         for source in sources:
             digest = b""
             try:
                 data = _read(source)
                 if isinstance(data, bytes):
                     digest = digest_of(data)
-                is_wanted = wanted is None or wanted(source, digest)
-                if is_wanted:
+                if wanted is None or wanted(source, digest):
                     image = as_rgb(data, smallest=self.smallest, enough=self.prepare.enough)
                     self.prepare(image, out=batch[len(prepared)])
                     prepared.append(len(results))
@@ -181,24 +173,24 @@ class Extractor(Transformer):
                 results[index] = results[index]._replace(row=row)
         return results
 
-    def _room(self) -> NDArray[np.float32]:
-        """Return room for a batch, which each thread has and keeps: making it anew takes time."""
+    def _workspace(self) -> NDArray[np.float32]:
+        """Return the array for batches of this thread, which is kept: making it anew takes time."""
         shape = (self.batch_size, *self.prepare.shape)
-        room: NDArray[np.float32] | None = getattr(self._of_thread, "room", None)
-        if room is None or room.shape != shape:
-            room = self._of_thread.room = np.empty(shape, dtype=np.float32)
-        return room
+        workspace: NDArray[np.float32] | None = getattr(self._of_thread, "workspace", None)
+        if workspace is None or workspace.shape != shape:
+            workspace = self._of_thread.workspace = np.empty(shape, dtype=np.float32)
+        return workspace
 
 
 def _read(source: Any) -> Any:
-    """Return the bytes of a file, wherever it lies, or what is in memory already."""
+    """Return the bytes of a file, or what is in memory already.
+
+    An image that lies elsewhere has a method `read` that gets at the bytes of its file, or raises
+    UnreadableImageError.
+    """
     if isinstance(source, str | os.PathLike):
         return read_file(source)
-    return source.read() if isinstance(source, Remote) else source
-
-
-def _name(source: Any) -> str:
-    return os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+    return source.read() if hasattr(source, "read") else source
 
 
 def cores() -> int:

@@ -71,11 +71,12 @@ class Identity:
     def from_json(cls, values: Any) -> "Identity":
         """Return the identity that `to_json` gave `values` for, or raise ValueError."""
         kinds = {"name": str, "weights": str, "output": str, "preprocessing": dict}
-        if not isinstance(values, dict) or set(values) != set(kinds):
-            raise InputError("not an extractor's identity")
-        if not all(isinstance(values[name], kind) for name, kind in kinds.items()):
-            raise InputError("not an extractor's identity")
-        if not all(map(_is_plain, values["preprocessing"].values())):
+        if not (
+            isinstance(values, dict)
+            and set(values) == set(kinds)
+            and all(isinstance(values[name], kind) for name, kind in kinds.items())
+            and all(map(_is_plain, values["preprocessing"].values()))
+        ):
             raise InputError("not an extractor's identity")
         return cls(**values)
 
@@ -83,8 +84,8 @@ class Identity:
 def _parts(identity: Identity) -> dict[str, str]:
     """Return all but the name, in words."""
     parts = {"weights": identity.weights[:8] or "none", "output": identity.output or "none"}
-    said = {"root": False, **identity.preprocessing}
-    return parts | {name: _shown(value) for name, value in said.items()}
+    preprocessing = {"root": False, **identity.preprocessing}
+    return parts | {name: _shown(value) for name, value in preprocessing.items()}
 
 
 def _is_plain(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
     smallest : int, default=1
         Fewest pixels that each side must have.
     enough : int, optional
-        A side of so many pixels is all that is needed: JPEGs may be decoded smaller than they
+        Sides of this many pixels are all that is needed: JPEGs may be decoded smaller than they
         are, but not smaller than this.
 
     Returns
@@ -127,8 +128,8 @@ def _opened(data: bytes) -> Image.Image:
         raise UnreadableImageError("an empty file")
     try:
         Image.init()  # makes all formats known, once
-        known = [name for name in FORMATS if name in Image.OPEN]
-        return Image.open(BytesIO(data), formats=known)
+        formats = [name for name in FORMATS if name in Image.OPEN]
+        return Image.open(BytesIO(data), formats=formats)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise UnreadableImageError(
             f"more than the {LARGEST_PIXELS:,} pixels that are decoded"
@@ -142,12 +143,17 @@ def _opened(data: bytes) -> Image.Image:
         raise UnreadableImageError(f"not an image, or none of {', '.join(FORMATS)}") from None
 
 
-def _checked(image: Image.Image, smallest: int) -> Image.Image:
-    width, height = image.size
+def check_size(width: int, height: int) -> None:
+    """Raise UnreadableImageError if an image has more pixels than are decoded."""
     if width * height > LARGEST_PIXELS:
         raise UnreadableImageError(
             f"{width} x {height} pixels, more than the {LARGEST_PIXELS:,} that are decoded"
         )
+
+
+def _checked(image: Image.Image, smallest: int) -> Image.Image:
+    width, height = image.size
+    check_size(width, height)
     if min(width, height) < smallest:
         raise UnreadableImageError(
             f"{width} x {height} pixels, too small: each side must have {smallest}"
@@ -165,10 +171,8 @@ def _checked(image: Image.Image, smallest: int) -> Image.Image:
 def _upright(image: Image.Image) -> Image.Image:
     """Return the image decoded, the way up its EXIF says; what EXIF is damaged says nothing."""
     image.load()
-    try:
+    with suppress(Exception):
         ImageOps.exif_transpose(image, in_place=True)
-    except Exception:
-        return image
     return image
 
 

@@ -78,11 +78,12 @@ class OnnxExtractor(Extractor):
             self.session, self.tensor = _session_with(data, output, provider)
             tell_of_fallback(self.session, provider, runtime(), stacklevel=2)
             self.input, layout, fixed, self.batch_limit = _input_of(self.session, channels)
-            if size is None and fixed is None:
+            sides = fixed if size is None else size
+            if sides is None:
                 raise InputError("this network takes images of any size: say which with size=")
-            if size is not None and fixed is not None and fixed != _pair(size):
-                raise InputError(f"this network takes images of {fixed}, not of {_pair(size)}")
-            self.prepare = Preprocessing(size or fixed or 0, mean, scale, channels, crop, layout)
+            self.prepare = Preprocessing(sides, mean, scale, channels, crop, layout)
+            if fixed is not None and fixed != (asked := self.prepare.height_width):
+                raise InputError(f"this network takes images of {fixed}, not of {asked}")
             self.batch_size = self.batch_limit or self.batch_size
             try:
                 self.width = self.run(np.zeros((1, *self.prepare.shape), dtype=np.float32)).shape[1]
@@ -148,7 +149,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
 def _session_with(data: bytes, output: str | None, provider: str) -> tuple[Any, str]:
     """Return a session for the network, and the name of an output that it has."""
     session = _session(data, provider)
-    outputs = [each.name for each in session.get_outputs()]
+    outputs = [tensor.name for tensor in session.get_outputs()]
     if output is None or output in outputs:
         return session, output or outputs[0]
     with imported_from("vision"):
@@ -194,8 +195,8 @@ def _input_of(
     inputs = session.get_inputs()
     shape = inputs[0].shape
     if len(inputs) != 1 or len(shape) != 4 or inputs[0].type != "tensor(float)":
-        found = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
-        raise InputError(f"an image network has one float input of four dimensions; here {found}")
+        listed = ", ".join(f"{tensor.name}: {tensor.type} {tensor.shape}" for tensor in inputs)
+        raise InputError(f"an image network has one float input of four dimensions; here {listed}")
     depth = 1 if channels == "grey" else 3
     if shape[1] == depth or (isinstance(shape[1], str) and shape[3] != depth):
         layout: Literal["chw", "hwc"] = "chw"
@@ -206,7 +207,3 @@ def _input_of(
         raise InputError(f"the network's input is {shape}, which has no {depth} channels")
     fixed = (height, width) if isinstance(height, int) and isinstance(width, int) else None
     return inputs[0].name, layout, fixed, shape[0] if isinstance(shape[0], int) else None
-
-
-def _pair(size: Size) -> tuple[int, int]:
-    return (size, size) if isinstance(size, int) else size

@@ -46,7 +46,7 @@ class Preprocessing:
     layout: Literal["chw", "hwc"] = "chw"
 
     def __post_init__(self) -> None:
-        sides = (self.size, self.size) if isinstance(self.size, int) else self.size
+        sides = self.height_width
         whole = isinstance(sides, tuple) and all(isinstance(side, int) for side in sides)
         if not whole or len(sides) != 2 or not 1 <= min(sides) <= max(sides) <= 4096:
             raise InputError(

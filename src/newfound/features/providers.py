@@ -24,14 +24,13 @@ def provider_named(name: str, onnxruntime: Any) -> str:
     Traceback (most recent call last):
     newfound.InputError: no provider 'abacus': onnxruntime knows ..., cpu, ...
     """
-    known = {
-        each.removesuffix("ExecutionProvider").lower(): each
-        for each in onnxruntime.get_all_providers()
+    providers = {
+        provider.removesuffix("ExecutionProvider").lower(): provider
+        for provider in onnxruntime.get_all_providers()
     }
-    if not isinstance(name, str) or name.lower() not in known:
-        raise InputError(f"no provider {name!r}: onnxruntime knows {', '.join(sorted(known))}")
-    found: str = known[name.lower()]
-    return found
+    if not isinstance(name, str) or name.lower() not in providers:
+        raise InputError(f"no provider {name!r}: onnxruntime knows {', '.join(sorted(providers))}")
+    return str(providers[name.lower()])
 
 
 def asked_for(name: str, onnxruntime: Any) -> list[tuple[str, dict[str, str]]]:

@@ -11,34 +11,35 @@ from numpy.typing import NDArray
 from newfound.common.errors import InputError
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
-_TYPES = {"FloatStorage": np.dtype("<f4"), "LongStorage": np.dtype("<i8")}
 
 
 class _Tensor(NamedTuple):
-    storage: str
-    dtype: np.dtype[Any]
+    """What torch makes a tensor of."""
+
+    storage: tuple[str, np.dtype[Any]]  # its key, and the type of its numbers
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    requires_grad: bool
+    hooks: Any
 
 
-def _tensor(
-    storage: tuple[str, np.dtype[Any]], offset: int, shape: Any, strides: Any, *_: Any
-) -> _Tensor:
-    return _Tensor(*storage, offset, shape, strides)
+# What a pickle may ask for.
+_KNOWN: dict[tuple[str, str], Any] = {
+    ("collections", "OrderedDict"): collections.OrderedDict,
+    ("torch._utils", "_rebuild_tensor_v2"): _Tensor,
+    ("torch", "FloatStorage"): np.dtype("<f4"),
+    ("torch", "LongStorage"): np.dtype("<i8"),
+}
 
 
 class _Reader(pickle.Unpickler):
     """Knows ordered dicts, tensors and storages, and nothing else that a pickle may ask for."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == ("collections", "OrderedDict"):
-            return collections.OrderedDict
-        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
-            return _tensor
-        if module == "torch" and name in _TYPES:
-            return _TYPES[name]
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in a file of weights")
+        if (module, name) not in _KNOWN:
+            raise pickle.UnpicklingError(f"{module}.{name} has no place in a file of weights")
+        return _KNOWN[module, name]
 
     def persistent_load(self, reference: Any) -> tuple[str, np.dtype[Any]]:
         kind, dtype, key, *_ = reference
@@ -73,12 +74,12 @@ def read_tensors(data: bytes) -> dict[str, NDArray[Any]]:
         tensors, keys = _Reader(file).load(), _Reader(file).load()
     except Exception as error:
         raise InputError("not a torch file in the old format") from error
-    dtypes = {tensor.storage: tensor.dtype for tensor in tensors.values()}
+    dtypes = dict(tensor.storage for tensor in tensors.values())
     storages = {}
     for key in keys:
         size = int.from_bytes(file.read(8), "little")
         storages[key] = np.frombuffer(file.read(size * dtypes[key].itemsize), dtype=dtypes[key])
-    return {name: _array(tensor, storages[tensor.storage]) for name, tensor in tensors.items()}
+    return {name: _array(tensor, storages[tensor.storage[0]]) for name, tensor in tensors.items()}
 
 
 def _array(tensor: _Tensor, storage: NDArray[Any]) -> NDArray[Any]:

@@ -197,16 +197,16 @@ class Transformer(ABC):
         >>> Pixels(size=8).set_params(root=True)
         Pixels(size=8, root=True)
         """
-        known = self.get_params()
-        for name in params.keys() - known.keys():
+        present = self.get_params()
+        for name in params.keys() - present.keys():
             raise InputError(
-                f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}"
+                f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(present)}"
             )
-        if any(value is not known[name] for name, value in params.items()):
-            made = type(self)(**{**known, **params})
-            if made.identity.weights == self.identity.weights:  # then it is known by its name
-                made.identity = replace(made.identity, name=self.identity.name)
-            self.__dict__ = {**self.__dict__, **made.__dict__}
+        if any(value is not present[name] for name, value in params.items()):
+            other = type(self)(**{**present, **params})
+            if other.identity.weights == self.identity.weights:  # then it is known by its name
+                other.identity = replace(other.identity, name=self.identity.name)
+            self.__dict__ = {**self.__dict__, **other.__dict__}
         return self
 
     def __sklearn_clone__(self) -> Self:
@@ -231,12 +231,12 @@ class Transformer(ABC):
         )
 
     def __repr__(self) -> str:
-        given = {
+        changed = {
             name: _shown(getattr(self, name, default))
             for name, default in _defaults(type(self)).items()
             if _shown(getattr(self, name, default)) != _shown(default)
         }
-        options = ", ".join(f"{name}={value}" for name, value in given.items())
+        options = ", ".join(f"{name}={value}" for name, value in changed.items())
         return f"{type(self).__name__}({options})"
 
 

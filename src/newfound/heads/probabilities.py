@@ -41,8 +41,8 @@ def softmax(scores: NDArray[np.floating], sharpness: float) -> NDArray[np.floati
         likely = xp.exp(sharpness * (wide - xp.max(wide, axis=1, keepdims=True)))
     likely = likely / xp.sum(likely, axis=1, keepdims=True)
     least = float(xp.finfo(scores.dtype).smallest_normal) * xp.astype(scores > -np.inf, xp.float64)
-    found: NDArray[np.floating] = xp.astype(xp.maximum(likely, least), scores.dtype)
-    return found
+    probabilities: NDArray[np.floating] = xp.astype(xp.maximum(likely, least), scores.dtype)
+    return probabilities
 
 
 def sharpness_of(scores: Floats, truth: Index, weights: Floats | None = None) -> float:

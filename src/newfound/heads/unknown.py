@@ -9,8 +9,8 @@ large the row is, and rows of no class that was taught are nearly at right angle
 A row is the less like a class the less sure the model can be of it: 1 + leverage is what the
 variance of a prediction grows by, so cosines are divided by the root of that. A row far beyond all
 that was taught has none left, in whatever direction it lies. And classes differ in how alike their
-own rows are. So the *likeness* of a row and a class is what is left of their cosine, over what rows
-of that class usually have: about 1 for rows that belong to it, well below for others.
+own rows are. So the *similarity* of a row and a class is what is left of their cosine, over what
+rows of that class typically have: about 1 for rows that belong to it, well below for others.
 """
 
 from typing import Any, NamedTuple
@@ -21,19 +21,19 @@ from newfound.common.arrays import Floats, Index, Labels
 
 # What is no length of its own but rounding, as a share of what it is the difference of.
 ROUNDING = 1e-9
-# The likeness of known rows is 1, by definition, give or take this; that of unknown rows scatters
+# The similarity of known rows is 1, by definition, give or take this; that of unknown rows scatters
 # as much. It counts as so many more rows, or classes.
-USUAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
-# What is usual in all classes counts in each as so many of its rows, and a class has at least
+TYPICAL_SPREAD, SPREAD_WEIGHT = 0.3, 2.0
+# What is typical of all classes counts in each as so many of its rows, and a class has at least
 # half of it.
-USUAL_WEIGHT, LEAST_OF_USUAL = 10.0, 0.5
+TYPICAL_WEIGHT, LEAST_OF_TYPICAL = 10.0, 0.5
 # So many standard errors away from nothing is something. Fewer rows than that cannot be sure, and
 # are believed the sooner.
 SURE, FEW = 3.0, 20
 # Strangers are hardly ever nearer to any example than this share of their distance to the mean.
 STRANGERS = 0.4
-# Likeness nearer to each other than this cannot be told apart. What is like nothing at all, such as
-# rows far beyond everything, is unknown under any bound.
+# Similarities nearer to each other than this cannot be told apart. What is like nothing at all,
+# such as rows far beyond everything, is unknown under any bound.
 SMALLEST_GAP, SMALLEST_BOUND = 0.05, 0.1
 # The bound is so many times as many spreads from known rows as from unknown ones. That known things
 # are called unknown is the worse mistake; and new views differ more from all that was taught than
@@ -44,7 +44,11 @@ MOST_MISTAKEN = 0.1
 
 
 def cosines(
-    scores: Floats, leverage: Floats, norms: Floats, masses: Floats, total: Floats | float | None
+    scores: Floats,
+    leverage: Floats,
+    norms: Floats,
+    weight_sums: Floats,
+    total: Floats | float | None,
 ) -> Floats:
     """Return the cosine of the angle between each of m rows and each of T classes.
 
@@ -55,9 +59,9 @@ def cosines(
     leverage : ndarray of shape (m,)
     norms : ndarray of shape (T,) or (m, T)
         Score of class t of the sum of its rows.
-    masses : ndarray of shape (T,) or (m, T)
+    weight_sums : ndarray of shape (T,) or (m, T)
     total : ndarray of shape (m,), float or None
-        The mass of all classes; None where there is no intercept. With one, 1 / total is part of
+        The weight of all classes; None where there is no intercept. With one, 1 / total is part of
         every product.
 
     Returns
@@ -75,13 +79,13 @@ def cosines(
     # Of numbers beyond all measure, what comes of it is like nothing.
     with np.errstate(all="ignore"):
         if total is not None:
-            each = np.asarray(total)[..., None]
-            scores = scores - masses / each
-            lengths, squares = leverage - 1 / np.asarray(total), norms - masses**2 / each
+            whole = np.asarray(total)[..., None]
+            scores = scores - weight_sums / whole
+            lengths, squares = leverage - 1 / np.asarray(total), norms - weight_sums**2 / whole
         lengths = np.where(lengths > ROUNDING * leverage, lengths, np.inf)
         squares = np.where(squares > ROUNDING * norms, squares, np.inf)
-        found = scores / (np.sqrt(lengths)[:, None] * np.sqrt(squares))
-    within: Floats = np.clip(np.nan_to_num(found, nan=0.0), -1.0, 1.0)
+        angles = scores / (np.sqrt(lengths)[:, None] * np.sqrt(squares))
+    within: Floats = np.clip(np.nan_to_num(angles, nan=0.0), -1.0, 1.0)
     return within
 
 
@@ -93,36 +97,38 @@ def discounted(cosines: Floats, leverage: Floats) -> Floats:
            [0. , 0. ]])
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Floats = cosines / np.sqrt(1 + leverage)[:, None]
-    return np.nan_to_num(found, nan=0.0)  # what rounding has made of a leverage may be anything
+        smaller: Floats = cosines / np.sqrt(1 + leverage)[:, None]
+    return np.nan_to_num(smaller, nan=0.0)  # what rounding has made of a leverage may be anything
 
 
-class Usual(NamedTuple):
-    """What rows of each class usually have of a cosine with it, discounted."""
+class Typical(NamedTuple):
+    """What rows of each class typically have of a cosine with it, discounted."""
 
     of_all: float
     of_class: dict[Any, float]  # by label
 
-    def likeness(self, cosines: Floats, labels: Labels) -> Floats:
-        """Return how like each of these classes, shape (T,), rows of such cosines (m, T) are.
+    def similarity(self, cosines: Floats, labels: Labels) -> Floats:
+        """Return how similar to these classes (T,) rows of such cosines (m, T) are.
 
-        >>> Usual(0.4, {"cup": 0.5}).likeness(np.array([[0.5, 0.2]]), np.array(["cup", "mug"]))
+        >>> Typical(0.4, {"cup": 0.5}).similarity(np.array([[0.5, 0.2]]), np.array(["cup", "mug"]))
         array([[1. , 0.5]])
         """
-        each = [self.of_class.get(label, self.of_all) for label in labels.tolist()]
-        found: Floats = cosines / np.array(each)
-        return found
+        typical = [self.of_class.get(label, self.of_all) for label in labels.tolist()]
+        similarity: Floats = cosines / np.array(typical)
+        return similarity
 
-    def renamed(self, old: Any, new: Any) -> "Usual":
+    def rename(self, old: Any, new: Any) -> "Typical":
         """Return it once class `old` is called `new`."""
-        of_class = {new if label == old else label: each for label, each in self.of_class.items()}
+        of_class = {
+            new if label == old else label: cosine for label, cosine in self.of_class.items()
+        }
         return self._replace(of_class=of_class)
 
 
-def usual_of(
+def typical_of(
     own: Floats, index: Index, labels: Labels, numbers: Floats | None = None
-) -> Usual | None:
-    """Return what is usual, from rows left out of a model.
+) -> Typical | None:
+    """Return what is typical, from rows left out of a model.
 
     Parameters
     ----------
@@ -137,13 +143,13 @@ def usual_of(
 
     Returns
     -------
-    Usual or None
+    Typical or None
         None, if rows are not clearly more like their own classes than not.
 
     Examples
     --------
-    >>> usual = usual_of(np.array([0.5, 0.3]), np.array([0, 1]), np.array(["cup", "mug"]))
-    >>> usual.of_all, round(usual.of_class["cup"], 3)
+    >>> typical = typical_of(np.array([0.5, 0.3]), np.array([0, 1]), np.array(["cup", "mug"]))
+    >>> typical.of_all, round(typical.of_class["cup"], 3)
     (0.4, 0.409)
     """
     of_all, error = float(own.mean()), float(own.std()) / np.sqrt(len(own))
@@ -152,10 +158,10 @@ def usual_of(
     if not of_all > (least if numbers is None else 0.0):
         return None
     numbers = np.ones(len(own)) if numbers is None else numbers
-    sums = np.bincount(index, own * numbers, len(labels)) + USUAL_WEIGHT * of_all
-    each = sums / (np.bincount(index, numbers, len(labels)) + USUAL_WEIGHT)
-    each = np.maximum(each, LEAST_OF_USUAL * of_all)
-    return Usual(of_all, dict(zip(labels.tolist(), each.tolist(), strict=True)))
+    sums = np.bincount(index, own * numbers, len(labels)) + TYPICAL_WEIGHT * of_all
+    means = sums / (np.bincount(index, numbers, len(labels)) + TYPICAL_WEIGHT)
+    means = np.maximum(means, LEAST_OF_TYPICAL * of_all)
+    return Typical(of_all, dict(zip(labels.tolist(), means.tolist(), strict=True)))
 
 
 def recalled(unknown: Floats, distance: Floats) -> Floats:
@@ -179,19 +185,19 @@ def recalled(unknown: Floats, distance: Floats) -> Floats:
 
 
 class Bound(NamedTuple):
-    """The likeness below which a row is rather unknown than not, and how fast that grows sure."""
+    """The similarity below which a row is rather unknown than not, and how fast that grows sure."""
 
-    likeness: float
+    similarity: float
     slope: float
 
-    def unknown(self, likeness: Floats) -> Floats:
-        """Return the probability that rows of such likeness, shape (m,), are unknown.
+    def unknown(self, similarity: Floats) -> Floats:
+        """Return the probability that rows of such similarity, shape (m,), are unknown.
 
         >>> Bound(0.2, slope=30.0).unknown(np.array([0.5, 0.2, 0.0])).round(2)
         array([0. , 0.5, 1. ])
         """
         # exp(-log(1 + exp(u))) does not overflow.
-        odds = self.slope * (likeness - self.likeness)
+        odds = self.slope * (similarity - self.similarity)
         probability: Floats = np.exp(-np.logaddexp(0.0, odds))
         return probability
 
@@ -199,16 +205,16 @@ class Bound(NamedTuple):
 def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bound | None:
     """Return the bound between rows that are known and rows that are not.
 
-    Both are taken for normal, and their spreads for near what is usual where they are few. The
+    Both are taken for normal, and their spreads for near what is typical where they are few. The
     bound is 2.4 times as many spreads from the known as from the unknown. Where the two overlap so
     much that more than one in ten of the known would be called unknown, it is lower.
 
     Parameters
     ----------
     known : ndarray of shape (a,)
-        Likeness of rows left out of a model.
+        Similarity of rows left out of a model.
     unknown : ndarray of shape (b,)
-        Likeness of rows left out of a model together with their class.
+        Similarity of rows left out of a model together with their class.
     rows : int
         As how many the known ones count when it comes to how they scatter.
     classes : int
@@ -222,7 +228,7 @@ def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bo
     Examples
     --------
     >>> bound = bound_between(np.array([1.1, 0.8, 1.1]), np.array([0.1, 0.2, 0.3]), 3, 3)
-    >>> round(bound.likeness, 2), bound.slope > 0
+    >>> round(bound.similarity, 2), bound.slope > 0
     (0.42, True)
     """
     middle, below = float(known.mean()), float(unknown.mean())
@@ -238,6 +244,6 @@ def bound_between(known: Floats, unknown: Floats, rows: int, classes: int) -> Bo
 
 
 def _spread(values: Floats, weight: float) -> float:
-    """Return the spread of values that count as so many, drawn towards the usual one."""
-    squares = weight * values.var() + SPREAD_WEIGHT * USUAL_SPREAD**2
+    """Return the spread of values that count as so many, drawn towards the typical one."""
+    squares = weight * values.var() + SPREAD_WEIGHT * TYPICAL_SPREAD**2
     return float(np.sqrt(squares / (weight + SPREAD_WEIGHT)))

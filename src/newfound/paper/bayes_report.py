@@ -6,7 +6,6 @@ from typing import Any
 
 from newfound.common.files import write_whole
 from newfound.paper.bayes import FEATURES, PRIORS, SAMPLES, agreement, boundary, learn
-from newfound.paper.figures import draw_boundaries
 
 PAGE = """# Figure 1: what imbalance does to the optimal boundary, and recoding about it
 
@@ -28,14 +27,14 @@ def reproduce_bayes(folder: Path, seed: int) -> tuple[list[dict[str, Any]], str 
 
     Returns
     -------
-    found : list of dict
+    priors : list of dict
         What was found for each prior.
     undrawn : str or None
         Why there is no figure, if there is none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     models = {prior: learn(prior, seed) for prior in PRIORS}
-    found = [
+    priors = [
         {
             "prior": prior,
             "standard": boundary(prior, False)._asdict(),
@@ -44,22 +43,24 @@ def reproduce_bayes(folder: Path, seed: int) -> tuple[list[dict[str, Any]], str 
         }
         for prior in PRIORS
     ]
-    write_whole(folder / "bayes.json", (json.dumps(found, indent=1) + "\n").encode())
+    write_whole(folder / "bayes.json", (json.dumps(priors, indent=1) + "\n").encode())
     picture, undrawn = "![Optimal and learned boundaries](figure1.png)\n\n", None
     try:
+        from newfound.paper.figures import draw_boundaries
+
         draw_boundaries(models, seed, folder / "figure1.png")
     except ModuleNotFoundError as error:
         picture, undrawn = "", str(error)
-    rows = "".join(f"| {' | '.join(map(str, row))} |\n" for row in agreement_rows(found))
+    rows = "".join(f"| {' | '.join(map(str, row))} |\n" for row in agreement_rows(priors))
     page = PAGE.format(samples=SAMPLES, features=FEATURES, picture=picture, rows=rows)
     write_whole(folder / "report.md", page.encode())
-    return found, undrawn
+    return priors, undrawn
 
 
-def agreement_rows(found: list[dict[str, Any]]) -> list[list[Any]]:
+def agreement_rows(priors: list[dict[str, Any]]) -> list[list[Any]]:
     """Return the lines of the table: prior, method, and how often it answers as each rule does."""
     return [
-        [each["prior"], method, agrees["standard"], agrees["rebalanced"]]
-        for each in found
-        for method, agrees in each["agreement"].items()
+        [prior["prior"], method, agrees["standard"], agrees["rebalanced"]]
+        for prior in priors
+        for method, agrees in prior["agreement"].items()
     ]

@@ -19,14 +19,13 @@ Turn = Callable[[], Any]
 
 def cores() -> int:
     """Return how many cores this process may use."""
-    try:
+    if hasattr(os, "sched_getaffinity"):  # on Linux
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
+    return os.cpu_count() or 1
 
 
 def environment(blas_threads: int | None = None) -> dict[str, str]:
-    """Return our environment for a program with so many threads of BLAS, by default its own."""
+    """Return our environment for a program with this many threads of BLAS, by default its own."""
     rest = {name: text for name, text in os.environ.items() if name not in ALL_THREADS}
     return rest | ({} if blas_threads is None else dict.fromkeys(BLAS_THREADS, str(blas_threads)))
 
@@ -87,7 +86,7 @@ def busy(kind: str, count: int | None = None) -> Iterator[list["subprocess.Popen
     Examples
     --------
     >>> with busy("loops", 2) as programs:
-    ...     [each.poll() for each in programs]
+    ...     [process.poll() for process in programs]
     [None, None]
     """
     with ExitStack() as stack:
@@ -95,9 +94,9 @@ def busy(kind: str, count: int | None = None) -> Iterator[list["subprocess.Popen
             stack.enter_context(program("newfound.paper.busy", kind))
             for _ in range(count or cores())
         ]
-        for each in programs:
-            assert each.stdout is not None
-            if not each.stdout.readline():
+        for process in programs:
+            assert process.stdout is not None
+            if not process.stdout.readline():
                 raise RuntimeError(f"a program that should have been busy with {kind} ended")
         yield programs
 

@@ -12,6 +12,13 @@ from newfound.paper.bayes import Models, boundary, fourier, sample
 from newfound.paper.methods import NAMES
 from newfound.paper.run import RECODINGS
 
+# The figure itself, not pyplot: half the time to import, and no window system asked for.
+with imported_from("plots"):
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
+    from matplotlib.ticker import NullLocator
+
 # As in the paper: naive in red, recoded in blue.
 COLOURS = {"naive": "#c0392b", "rebalanced": "#7f8c8d", "recoded": "#2062a8"}
 # Where in a record of the results each accuracy stands.
@@ -20,9 +27,6 @@ INDICES = {"total": 0, "rare": 1, "balanced": 2}
 
 def draw_boundaries(models: Mapping[float, Models], seed: int, path: Path) -> None:
     """Draw Figure 1: optimal and learned boundaries between two classes, for each prior."""
-    with imported_from("plots"):
-        from matplotlib.figure import Figure
-
     across, up = np.meshgrid(np.linspace(-1.5, 2.6, 220), np.linspace(-1.6, 1.6, 180))
     rows = fourier(np.column_stack([across.ravel(), up.ravel()]), seed)
     figure = Figure(figsize=(11, 3.0), layout="constrained")
@@ -50,8 +54,6 @@ def _lighten(axis: Any) -> None:
 
 
 def _draw_optimal(axis: Any, prior: float) -> None:
-    from matplotlib.patches import Circle
-
     for rebalanced, style in ((False, ":"), (True, "-")):
         centre, radius = boundary(prior, rebalanced)
         axis.add_patch(Circle(centre, radius, fill=False, ls=style, lw=2.2, color="black"))
@@ -59,23 +61,14 @@ def _draw_optimal(axis: Any, prior: float) -> None:
 
 def _values(records: Sequence[Any], method: str, measure: str) -> tuple[list[int], NDArray[Any]]:
     """Return counts, and the accuracy in each record at each, shape (records, counts)."""
-    counts = [int(count) for count in records[0]["results"][method]]
-    rows = [
-        [
-            record["results"][method].get(str(count), [np.nan] * 3)[INDICES[measure]]
-            for count in counts
-        ]
-        for record in records
-    ]
-    return counts, np.array(rows)
+    results, index = [record["results"][method] for record in records], INDICES[measure]
+    unknown = [np.nan] * len(INDICES)
+    rows = [[result.get(count, unknown)[index] for count in results[0]] for result in results]
+    return list(map(int, results[0])), np.array(rows)
 
 
 def draw_recodings(records: Sequence[dict[str, Any]], title: str, path: Path) -> None:
     """Draw Figure 2: the rare class (top) and the others (bottom) as recoding goes from 0 to 1."""
-    with imported_from("plots"):
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-
     full = [record for record in records if record["key"][2]]
     figure = Figure(figsize=(6.0, 6.4), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True)
@@ -98,9 +91,6 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
 
     Bands are one standard deviation over trials, each trial averaged over its classes.
     """
-    with imported_from("plots"):
-        from matplotlib.figure import Figure
-
     trials = sorted({record["key"][1] for record in records})
     figure = Figure(figsize=(10.5, 3.4), layout="constrained")
     for axis, measure in zip(figure.subplots(1, 3), ("rare", "balanced", "total"), strict=True):
@@ -124,11 +114,6 @@ def draw_all_classes(records: Sequence[dict[str, Any]], title: str, path: Path) 
 
 def draw_arrivals(summary: dict[str, Any], path: Path) -> None:
     """Draw what `summarise` returns: accuracies against examples of the class that arrives."""
-    # The figure itself, not pyplot: half the time to import, and no window system asked for.
-    with imported_from("plots"):
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import NullLocator
-
     titles = {"new": "the new class", "known": "the known classes", "all": "all classes"}
     figure = Figure(figsize=(9.6, 3.4), layout="constrained")
     axes = figure.subplots(1, len(titles))
@@ -142,11 +127,10 @@ def draw_arrivals(summary: dict[str, Any], path: Path) -> None:
             low, high = np.maximum(mean - spread, 0), np.minimum(mean + spread, 100)
             axis.plot(x, mean, "o-", ms=3.5, color=COLOURS[method], label=method)
             axis.fill_between(x, low, high, color=COLOURS[method], alpha=0.12, lw=0)
-        axis.set_xscale("log")
+        axis.set(xscale="log", xlabel="examples of the new class")
         axis.set_xticks(x, labels=map(str, x))
         axis.xaxis.set_minor_locator(NullLocator())
         axis.set_title(f"Accuracy on {title}, %", fontsize=10)
-        axis.set_xlabel("examples of the new class")
         _lighten(axis)
     axes[1].legend(frameon=False, loc="lower right")
     figure.savefig(path, dpi=120)

@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 
 from newfound.paper.table import Cell
 
-# With so many trials, as in the paper, means are taken at their word. With fewer, what they deny
+# With this many trials, as in the paper, means are taken at their word. With fewer, what they deny
 # stays open unless it is missed by more than chance would have it once in 200 such runs.
 TRIALS = 10
 CERTAINTY = 0.995
@@ -79,14 +79,11 @@ def findings(table: Sequence[Cell], trials: int) -> list[Finding]:
     def row(method: str, measure: str, among: Sequence[int]) -> str:
         return " ".join(f"{mean[count, method, measure]:.1f}" for count in among)
 
-    def gap(count: int, measure: str, lead: float) -> Gap:
-        """By how much RC falls short of being this far ahead of N."""
-        ours, theirs = (count, "RC", measure), (count, "N", measure)
-        return Gap(mean[theirs] + lead - mean[ours], hypot(error[theirs], error[ours]))
-
     named = [Gap(mean[count, "N", "rare"] - 5, error[count, "N", "rare"]) for count in few]
-    missed = [gap(count, "rare", 10) for count in few]
-    lost = [gap(count, "total", -error[count, "RC", "total"]) for count in counts]
+    missed = [_gap(mean, error, (count, "N", "rare"), 10) for count in few]
+    lost = [
+        _gap(mean, error, (count, "N", "total"), -error[count, "RC", "total"]) for count in counts
+    ]
     return [
         Finding(
             "naive learning ignores the rare class while n_imb is at most 10",
@@ -111,13 +108,7 @@ def robot_findings(table: Sequence[Cell], trials: int) -> list[Finding]:
     mean, error = _means_and_errors(table, trials)
     few = sorted({cell.n_imb for cell in table if cell.n_imb <= 10})
     missed = [Gap(90 - mean[5, "RC", "rare"], error[5, "RC", "rare"])]
-    behind = [
-        Gap(
-            mean[count, "RB", "rare"] - mean[count, "RC", "rare"],
-            hypot(error[count, "RB", "rare"], error[count, "RC", "rare"]),
-        )
-        for count in few
-    ]
+    behind = [_gap(mean, error, (count, "RB", "rare"), 0) for count in few]
     below = [
         Gap(-(cell.difference or 0.0), error[cell[:3]])
         for cell in table
@@ -145,7 +136,14 @@ def robot_findings(table: Sequence[Cell], trials: int) -> list[Finding]:
     ]
 
 
-Numbers = dict[tuple[int, str, str], float]
+Key = tuple[int, str, str]  # number of examples, method, measure
+Numbers = dict[Key, float]
+
+
+def _gap(mean: Numbers, error: Numbers, theirs: Key, lead: float) -> Gap:
+    """Return by how much RC falls short of being this far ahead of another method."""
+    ours = (theirs[0], "RC", theirs[2])
+    return Gap(mean[theirs] + lead - mean[ours], hypot(error[theirs], error[ours]))
 
 
 def _means_and_errors(table: Sequence[Cell], trials: int) -> tuple[Numbers, Numbers]:

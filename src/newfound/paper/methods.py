@@ -22,7 +22,7 @@ METHODS: dict[str, dict[str, Any]] = {
 
 # As in the authors' code: 20 penalties, from one a row downwards, over three decades.
 PENALTIES = np.logspace(0, -3, 20)
-# Scores of the incremental and the batch solution may differ by so much, through rounding.
+# How far scores of the incremental and the batch solution may differ, through rounding.
 SAME = 1e-3
 
 
@@ -42,7 +42,32 @@ def fit_and_validate(
     model.set_params(penalty=penalties[int(np.argmax(np.array(scores) >= best - error))])
 
 
-class Fixed:
+class OneModel:
+    """A model that learns every example, and answers under one name.
+
+    Parameters
+    ----------
+    name : str
+    model : estimator
+    """
+
+    def __init__(self, name: str, model: Any) -> None:
+        self.name, self.model = name, model
+
+    def begin(self, known: Labelled, validation: Labelled) -> None:
+        """Learn the known classes."""
+        self.model.fit(*known)
+
+    def learn(self, X: Rows, y: Labels) -> None:
+        """Learn one more example."""
+        self.model.partial_fit(X, y)
+
+    def answers(self, X: Rows) -> dict[str, Labels]:
+        """Return labels."""
+        return {self.name: self.model.predict(X)}
+
+
+class Fixed(OneModel):
     """One of the three ways, its penalty given beforehand; every step of it is timed.
 
     Parameters
@@ -54,24 +79,15 @@ class Fixed:
     # step_seconds: of each step so far: learn one example, predict one.
 
     def __init__(self, method: str) -> None:
-        self.method = method
-        self.model = IncrementalRidgeClassifier(**METHODS[method])
+        super().__init__(method, IncrementalRidgeClassifier(**METHODS[method]))
         self.step_seconds: list[float] = []
-
-    def begin(self, known: Labelled, validation: Labelled) -> None:
-        """Learn the known classes."""
-        self.model.fit(*known)
 
     def learn(self, X: Rows, y: Labels) -> None:
         """Learn one more example, and predict it."""
         self.step_seconds.append(time_call(step(self.model, X, y, 0)))
 
-    def answers(self, X: Rows) -> dict[str, Labels]:
-        """Return labels."""
-        return {self.method: self.model.predict(X)}
 
-
-class Recoded:
+class Recoded(OneModel):
     """Naive and recoded: one model, asked with several recodings.
 
     Parameters
@@ -80,17 +96,13 @@ class Recoded:
     """
 
     def __init__(self, recodings: Mapping[str, float]) -> None:
+        super().__init__("recoded", IncrementalRidgeClassifier(fit_intercept=False))
         self.recodings = recodings
-        self.model = IncrementalRidgeClassifier(fit_intercept=False)
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
         """Learn the known classes; choose the penalty, once."""
         # Classes of the same size are not recoded, so the penalty is the same for all recodings.
         fit_and_validate(self.model, known, validation)
-
-    def learn(self, X: Rows, y: Labels) -> None:
-        """Learn one more example."""
-        self.model.partial_fit(X, y)
 
     def answers(self, X: Rows) -> dict[str, Labels]:
         """Return labels with each recoding."""
@@ -100,11 +112,12 @@ class Recoded:
         }
 
 
-class Rebalanced:
+class Rebalanced(OneModel):
     """The class-weighted loss, exact after every example."""
 
     def __init__(self) -> None:
-        self.model = IncrementalRidgeClassifier(fit_intercept=False, class_weight="balanced")
+        model = IncrementalRidgeClassifier(fit_intercept=False, class_weight="balanced")
+        super().__init__("RB", model)
         self.rows: list[Labelled] = []
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
@@ -114,30 +127,23 @@ class Rebalanced:
 
     def learn(self, X: Rows, y: Labels) -> None:
         """Learn one more example."""
-        self.model.partial_fit(X, y)
+        super().learn(X, y)
         self.rows.append(Labelled(X, y))
-
-    def answers(self, X: Rows) -> dict[str, Labels]:
-        """Return labels."""
-        return {"RB": self.model.predict(X)}
 
     def agrees_with_batch(self, X: Rows) -> bool:
         """Tell whether scores are those of a model taught all rows at once, to rounding."""
         batch = IncrementalRidgeClassifier(**self.model.get_params())
-        batch.fit(
-            np.concatenate([rows.X for rows in self.rows]),
-            np.concatenate([rows.y for rows in self.rows]),
-        )
+        batch.fit(*map(np.concatenate, zip(*self.rows, strict=True)))
         order = [batch.classes_.tolist().index(label) for label in self.model.classes_.tolist()]
-        expected, found = batch.decision_function(X)[:, order], self.model.decision_function(X)
-        return bool(np.abs(expected - found).max() <= SAME * np.abs(expected).max())
+        expected, scores = batch.decision_function(X)[:, order], self.model.decision_function(X)
+        return bool(np.abs(expected - scores).max() <= SAME * np.abs(expected).max())
 
 
-class Chosen:
+class Chosen(OneModel):
     """Penalty and recoding chosen in the stream; every example is learned."""
 
     def __init__(self) -> None:
-        self.model = IncrementalRidgeClassifierCV(fit_intercept=False)
+        super().__init__("chosen", IncrementalRidgeClassifierCV(fit_intercept=False))
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
         """Learn the known classes from all that others learn and validate on."""
@@ -145,11 +151,3 @@ class Chosen:
         # As a stream would bring them: of all classes by turns.
         order = np.random.default_rng(0).permutation(len(y))
         self.model.fit(X[order], y[order])
-
-    def learn(self, X: Rows, y: Labels) -> None:
-        """Learn one more example."""
-        self.model.partial_fit(X, y)
-
-    def answers(self, X: Rows) -> dict[str, Labels]:
-        """Return labels."""
-        return {"chosen": self.model.predict(X)}

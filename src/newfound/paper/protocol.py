@@ -19,7 +19,7 @@ class Labelled(NamedTuple):
     y: Labels
 
 
-class Sizes(NamedTuple):
+class TrialSizes(NamedTuple):
     """How many examples a trial draws; a class that has fewer gives all it has."""
 
     n_bal: int  # of a known class
@@ -37,7 +37,7 @@ class Trial(NamedTuple):
     test: Labelled  # of all classes
 
 
-class Snapshot(NamedTuple):
+class Measurement(NamedTuple):
     """Accuracies after some examples of the rare class, from 0 to 1."""
 
     method: str
@@ -47,7 +47,7 @@ class Snapshot(NamedTuple):
     balanced: float  # mean over the others
 
 
-class Learner(Protocol):
+class IncrementalMethod(Protocol):
     """Something that learns; it may answer under several names."""
 
     def begin(self, known: Labelled, validation: Labelled) -> None:
@@ -65,7 +65,7 @@ def draw(
     y: Labels,
     is_test: NDArray[np.bool_] | None,
     rare: Any,
-    sizes: Sizes,
+    sizes: TrialSizes,
     seed: Sequence[int],
 ) -> Trial:
     """Draw the examples of a trial at random.
@@ -77,14 +77,14 @@ def draw(
         Which examples may be used for testing; the others may be learned. None: the first n_test
         that are drawn of each class.
     rare : label
-    sizes : Sizes
+    sizes : TrialSizes
     seed : sequence of int
 
     Examples
     --------
     >>> y = np.array(["a", "b"] * 20)
     >>> X, is_test = np.zeros((40, 3)), np.arange(40) >= 30
-    >>> trial = draw(X, y, is_test, "b", Sizes(n_bal=10, n_test=2, n_imb=5), seed=[0])
+    >>> trial = draw(X, y, is_test, "b", TrialSizes(n_bal=10, n_test=2, n_imb=5), seed=[0])
     >>> [len(part.y) for part in trial]
     [8, 2, 5, 4]
     """
@@ -117,19 +117,21 @@ def _shuffled(
     return learnable, rng.permutation(np.flatnonzero(of_class & is_test))
 
 
-def snapshots(trial: Trial, learner: Learner, counts: Sequence[int]) -> Iterator[Snapshot]:
+def measurements(
+    trial: Trial, learner: IncrementalMethod, counts: Sequence[int]
+) -> Iterator[Measurement]:
     """Let a learner meet the rare class one example at a time; yield how it fares.
 
     Parameters
     ----------
     trial : Trial
-    learner : Learner
+    learner : IncrementalMethod
     counts : sequence of int
         After how many examples to look, rising; those that there are not are left out.
 
     Yields
     ------
-    Snapshot
+    Measurement
         One for each name the learner answers under, at each count.
     """
     learner.begin(trial.known, trial.validation)
@@ -142,10 +144,5 @@ def snapshots(trial: Trial, learner: Learner, counts: Sequence[int]) -> Iterator
         shown = count
         for name, answers in learner.answers(trial.test.X).items():
             right = np.bincount(index, answers == trial.test.y) / sizes
-            yield Snapshot(
-                name,
-                count,
-                float(right.mean()),
-                float(right[is_rare].mean()),
-                float(right[~is_rare].mean()),
-            )
+            means = (right.mean(), right[is_rare].mean(), right[~is_rare].mean())
+            yield Measurement(name, count, *map(float, means))

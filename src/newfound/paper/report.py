@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from newfound.common.files import write_whole
 from newfound.paper.findings import Finding, findings, robot_findings
-from newfound.paper.protocol import Snapshot
+from newfound.paper.protocol import Measurement
 from newfound.paper.run import DURATIONS, Arrival
 from newfound.paper.studies import Study
 from newfound.paper.table import Cell, as_csv, as_json, as_markdown, cells
@@ -30,7 +30,8 @@ def summarise(arrivals: Iterable[Arrival]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> seen = Arrival("naive", [Snapshot("naive", 8, total=0.9, rare=0.0, balanced=1.0)], [0.002])
+    >>> after = Measurement("naive", 8, total=0.9, rare=0.0, balanced=1.0)
+    >>> seen = Arrival("naive", [after], [0.002])
     >>> summarise([seen])["methods"]["naive"][0]["all"]
     0.9
     """
@@ -40,18 +41,18 @@ def summarise(arrivals: Iterable[Arrival]) -> dict[str, Any]:
     return {
         "runs": max(map(len, by_method.values())),
         "methods": {
-            method: [_point(at) for at in zip(*(run.snapshots for run in runs), strict=True)]
+            method: [_point(at) for at in zip(*(run.measurements for run in runs), strict=True)]
             for method, runs in by_method.items()
         },
         "milliseconds": {method: _step_times(runs) for method, runs in by_method.items()},
     }
 
 
-def _point(snapshots: Sequence[Snapshot]) -> dict[str, float]:
-    """Return the means and deviations of snapshots after the same number of examples."""
-    point: dict[str, float] = {"examples": snapshots[0].n_imb}
+def _point(measurements: Sequence[Measurement]) -> dict[str, float]:
+    """Return the means and deviations of measurements after the same number of examples."""
+    point: dict[str, float] = {"examples": measurements[0].n_imb}
     for name, measure in (("new", "rare"), ("known", "balanced"), ("all", "total")):
-        values = [getattr(snapshot, measure) for snapshot in snapshots]
+        values = [getattr(measurement, measure) for measurement in measurements]
         point[name] = fmean(values)
         point[f"{name}_deviation"] = stdev(values) if len(values) > 1 else 0.0
     return point
@@ -77,14 +78,14 @@ def outcome(study: Study, records: Sequence[dict[str, Any]]) -> Outcome:
     """Return tables and findings, and whether they are those of the paper."""
     table = cells(records, study.published)
     trials = sum(record["key"][2] for record in records)
-    found = findings(table, trials)
+    checked = findings(table, trials)
     if study.published not in (None, "mnist"):
-        found += robot_findings(table, trials)
+        checked += robot_findings(table, trials)
     if study.published is None:
-        return Outcome(table, found, True)
+        return Outcome(table, checked, True)
     if study.comparable:
-        return Outcome(table, found, all(cell.is_as_published for cell in table))
-    return Outcome(table, found, all(finding.holds is not False for finding in found))
+        return Outcome(table, checked, all(cell.is_as_published for cell in table))
+    return Outcome(table, checked, all(finding.holds is not False for finding in checked))
 
 
 def write_report(
@@ -105,16 +106,16 @@ def write_report(
     command : str
         What makes this report.
     """
-    came = outcome(study, records)
-    _write(folder / "table.csv", as_csv(came.table))
-    _write(folder / "table.json", json.dumps(as_json(came.table), indent=1) + "\n")
-    _write(folder / "table.md", as_markdown(came.table))
+    result = outcome(study, records)
+    _write(folder / "table.csv", as_csv(result.table))
+    _write(folder / "table.json", json.dumps(as_json(result.table), indent=1) + "\n")
+    _write(folder / "table.md", as_markdown(result.table))
     _write(folder / "timing.json", json.dumps(list(times), indent=1) + "\n")
     _write(folder / "machine.json", json.dumps(machine(), indent=1) + "\n")
     figures, undrawn = _figures(study, records, folder)
     durations = [json.loads(line) for line in (folder / DURATIONS).read_text().splitlines()]
-    seconds = sum(each["seconds"] for each in durations)
-    _write(folder / "report.md", _page(study, came, times, figures, seconds, command))
+    seconds = sum(entry["seconds"] for entry in durations)
+    _write(folder / "report.md", _page(study, result, times, figures, seconds, command))
     return undrawn
 
 
@@ -137,7 +138,7 @@ def _figures(
 
 def _page(
     study: Study,
-    came: Outcome,
+    result: Outcome,
     times: Sequence[dict[str, Any]],
     figures: dict[str, str],
     seconds: float,
@@ -146,11 +147,11 @@ def _page(
     differences = "".join(f"- {difference}\n" for difference in study.differences)
     statements = "".join(
         f"- {finding.verdict}: {finding.statement} ({finding.numbers})\n"
-        for finding in came.findings
+        for finding in result.findings
     )
-    marked = [cell for cell in came.table if not cell.is_as_published]
+    marked = [cell for cell in result.table if not cell.is_as_published]
     judged = f"{len(marked)} cells are out of tolerance." if study.published else ""
-    timing = "".join(f"| {each['k']} | {each['update']} | {each['retrain']} |\n" for each in times)
+    timing = "".join(f"| {row['k']} | {row['update']} | {row['retrain']} |\n" for row in times)
     pictures = "".join(f"![{caption}]({name})\n\n" for name, caption in figures.items())
     return f"""# {study.title}
 
@@ -166,7 +167,7 @@ Accuracy in percent, mean and standard deviation over trials; in brackets the pa
 we are from it. "!" marks cells out of tolerance: worse by more than 2 points and 2 of the paper's
 deviations. {judged}
 
-{as_markdown(came.table)}
+{as_markdown(result.table)}
 ## What differs from the paper
 
 {differences}

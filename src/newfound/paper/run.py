@@ -14,7 +14,7 @@ from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InputError
 from newfound.common.files import write_whole
 from newfound.paper.methods import METHODS, Chosen, Fixed, Rebalanced, Recoded
-from newfound.paper.protocol import Learner, Sizes, Snapshot, draw, snapshots
+from newfound.paper.protocol import IncrementalMethod, Measurement, TrialSizes, draw, measurements
 from newfound.paper.studies import Study
 
 # Recodings of Figure 2.
@@ -26,12 +26,12 @@ class Arrival(NamedTuple):
     """How one method fared while a class arrived."""
 
     method: str
-    snapshots: list[Snapshot]
+    measurements: list[Measurement]
     step_seconds: list[float]  # of each step: learn one example, predict one
 
 
 def arrivals(
-    X: Rows, y: Labels, counts: Sequence[int], trials: int, sizes: Sizes, seed: int = 0
+    X: Rows, y: Labels, counts: Sequence[int], trials: int, sizes: TrialSizes, seed: int = 0
 ) -> Iterator[Arrival]:
     """Let every class in turn arrive when all others are known; yield how each method fares.
 
@@ -42,22 +42,22 @@ def arrivals(
         Numbers of examples of the arriving class at which to measure, rising.
     trials : int
         Random splits for each class.
-    sizes : Sizes
+    sizes : TrialSizes
     seed : int
         Trials depend on it, on the class and on their number alone.
 
     Examples
     --------
     >>> from newfound.datasets import digits
-    >>> first = next(arrivals(*digits(), [1, 5], trials=1, sizes=Sizes(20, 5, 5)))
-    >>> first.method, [snapshot.n_imb for snapshot in first.snapshots]
+    >>> first = next(arrivals(*digits(), [1, 5], trials=1, sizes=TrialSizes(20, 5, 5)))
+    >>> first.method, [measurement.n_imb for measurement in first.measurements]
     ('naive', [1, 5])
     """
     for number, (index, label) in product(range(trials), enumerate(np.unique(y))):
         trial = draw(X, y, None, label, sizes, seed=[seed, number, index])
         for method in METHODS:
             learner = Fixed(method)
-            measured = list(snapshots(trial, learner, counts))
+            measured = list(measurements(trial, learner, counts))
             yield Arrival(method, measured, learner.step_seconds)
 
 
@@ -84,7 +84,7 @@ def jobs(study: Study, trials: int, each_class: bool) -> list[Job]:
 
 
 def read_trials(folder: Path) -> list[dict[str, Any]]:
-    """Return the trials that are kept in a folder; a line that was not written whole is none."""
+    """Return the trials that are kept in a folder; a line that was cut off is skipped."""
     path = folder / TRIALS
     if not path.exists():
         return []
@@ -124,14 +124,12 @@ def run(study: Study, todo: list[Job], folder: Path, seed: int) -> Iterator[Job]
     """Run the trials that are not finished yet; yield each once it is kept."""
     done = {tuple(record["key"]) for record in read_trials(folder)}
     for job in todo:
-        if tuple(job.key) in done:
-            yield job
-            continue
-        start = perf_counter()
-        record = {"key": job.key, **_result(study, job, seed)}
-        seconds = round(perf_counter() - start, 2)
-        _append(folder / TRIALS, record)
-        _append(folder / DURATIONS, {"key": job.key, "seconds": seconds})
+        if tuple(job.key) not in done:
+            start = perf_counter()
+            record = {"key": job.key, **_result(study, job, seed)}
+            seconds = round(perf_counter() - start, 2)
+            _append(folder / TRIALS, record)
+            _append(folder / DURATIONS, {"key": job.key, "seconds": seconds})
         yield job
 
 
@@ -143,14 +141,12 @@ def _result(study: Study, job: Job, seed: int) -> dict[str, Any]:
     if job.is_full:
         recodings |= {f"recoding {recoding}": recoding for recoding in RECODINGS}
     recoded, rebalanced = Recoded(recodings), Rebalanced()
-    learners: list[Learner] = [recoded]
-    if job.is_full:
-        learners += [rebalanced, Chosen()]
+    learners: list[IncrementalMethod] = [recoded, rebalanced, Chosen()]
     results: dict[str, dict[str, list[float]]] = {}
-    for learner in learners:
-        for snapshot in snapshots(trial, learner, study.counts):
-            measured = [round(100 * value, 4) for value in snapshot[2:]]
-            results.setdefault(snapshot.method, {})[str(snapshot.n_imb)] = measured
+    for learner in learners if job.is_full else learners[:1]:
+        for measurement in measurements(trial, learner, study.counts):
+            measured = [round(100 * value, 4) for value in measurement[2:]]
+            results.setdefault(measurement.method, {})[str(measurement.n_imb)] = measured
     record = {"penalty": recoded.model.penalty, "results": results}
     if job.is_full:
         record["rebalanced_is_the_batch_solution"] = rebalanced.agrees_with_batch(trial.test.X)

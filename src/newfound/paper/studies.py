@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 
 from newfound.common.arrays import Labels, Rows
 from newfound.common.errors import InputError
-from newfound.paper.protocol import Sizes
+from newfound.paper.protocol import TrialSizes
 
 if TYPE_CHECKING:
     from newfound.features import Extractor
-
-COUNTS = (1, 5, 10, 50, 100, 500)
 
 
 class Study(NamedTuple):
@@ -27,18 +25,18 @@ class Study(NamedTuple):
     rare: Any
     n_bal: int
     n_test: int
-    counts: tuple[int, ...]
-    recoding: float
-    trials: int
     features: str
-    published: str | None  # its name among the published numbers; None: not in the paper
-    comparable: bool  # whether features are the paper's, so that its numbers should come out
     differences: tuple[str, ...]  # from the paper, in words
+    counts: tuple[int, ...] = (1, 5, 10, 50, 100, 500)
+    recoding: float = 0.7
+    trials: int = 10
+    published: str | None = None  # its name among the published numbers; None: not in the paper
+    comparable: bool = False  # whether features are the paper's, so that its numbers come out
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> TrialSizes:
         """How many examples a trial draws."""
-        return Sizes(self.n_bal, self.n_test, max(self.counts))
+        return TrialSizes(self.n_bal, self.n_test, max(self.counts))
 
 
 _ALWAYS = (
@@ -75,11 +73,7 @@ def digits_study(extractor: "Extractor | None" = None) -> Study:
         n_bal=110,
         n_test=50,
         counts=(1, 5, 10, 50),
-        recoding=0.7,
-        trials=10,
         features="raw pixels",
-        published=None,
-        comparable=False,
         differences=("this data set is not in the paper", *_ALWAYS[1:2]),
     )
 
@@ -103,9 +97,6 @@ def mnist_study(extractor: "Extractor | None" = None) -> Study:
         rare=8,
         n_bal=1000,
         n_test=200,
-        counts=COUNTS,
-        recoding=0.7,
-        trials=10,
         features="raw pixels, from -1 to 1",
         published="mnist",
         comparable=True,
@@ -131,8 +122,6 @@ def rgbd_study(extractor: "Extractor | None" = None) -> Study:
         rare="tomato",
         n_bal=500,
         n_test=400,
-        counts=COUNTS,
-        recoding=0.7,
         trials=len(left_out),
         features=data.features,
         published="rgbd",
@@ -156,20 +145,17 @@ def icubworld28_study(extractor: "Extractor | None" = None) -> Study:
     shots = icubworld28()
     # As in the paper: numbers as the network gives them.
     look = EfficientNetLite0(root=False) if extractor is None else extractor
-    y = np.array(shots.objects)
     is_test = np.array(shots.is_test)
     return Study(
         "icubworld28",
         "iCubWorld28",
         cached_features("icubworld28", shots.root, shots.files, look),
-        y,
+        np.array(shots.objects),
         lambda trial: is_test,
         rare=sorted(set(shots.objects))[-1],
         n_bal=700,
         n_test=700,
-        counts=COUNTS,
         recoding=0.6,
-        trials=10,
         features=str(look.identity),
         published="icubworld28",
         comparable=_is_caffenet(extractor, "fc7"),

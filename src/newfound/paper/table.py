@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from newfound.paper.methods import NAMES
 
 MEASURES = ("total", "rare")
-# A cell is as published if it is within so many points, or so many of the paper's deviations.
+# A cell is as published if it is within these points, or these of the paper's deviations.
 POINTS, DEVIATIONS = 2.0, 2.0
 
 
@@ -75,9 +75,8 @@ def as_csv(table: Sequence[Cell]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*Cell._fields, "difference", "as_published"])
     for cell in table:
-        numbers = [
-            None if value is None else round(value, 2) for value in (*cell[3:], cell.difference)
-        ]
+        values = (*cell[3:], cell.difference)
+        numbers = [None if value is None else round(value, 2) for value in values]
         writer.writerow([*cell[:3], *numbers, cell.is_as_published])
     return buffer.getvalue()
 
@@ -106,14 +105,14 @@ def lines(table: Sequence[Cell]) -> list[list[str]]:
     Ours with its deviation; in brackets the paper's and the difference; "!" marks what is out of
     tolerance.
     """
-    found: dict[tuple[int, str], list[str]] = {}
+    texts_by_row: dict[tuple[int, str], list[str]] = {}
     for cell in table:
         text = f"{cell.mean:.1f} ± {cell.deviation:.1f}"
         if cell.difference is not None:
             mark = "" if cell.is_as_published else " !"
             text += f" ({cell.paper_mean:.1f}, {cell.difference:+.1f}{mark})"
-        found.setdefault((cell.n_imb, cell.measure), []).append(text)
-    return [[str(count), measure, *texts] for (count, measure), texts in found.items()]
+        texts_by_row.setdefault((cell.n_imb, cell.measure), []).append(text)
+    return [[str(count), measure, *texts] for (count, measure), texts in texts_by_row.items()]
 
 
 def as_markdown(table: Sequence[Cell]) -> str:

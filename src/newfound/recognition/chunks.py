@@ -1,6 +1,6 @@
-"""What a worker of a cluster does: look at the images of a chunk, and sum what was seen in several.
+"""What a worker of a cluster does: look at the images of a chunk.
 
-All of it is pure: done again on another worker, because one was lost, it comes to the same bits.
+It is pure: done again on another worker, because one was lost, it comes to the same bits.
 """
 
 import pickle
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import ClusterError, NewfoundError
 from newfound.common.files import DIGEST_BYTES
-from newfound.recognition.recogniser import Recogniser
 from newfound.recognition.sources import ImageAddress, ImageFile
 
 if TYPE_CHECKING:
@@ -53,24 +52,6 @@ class Seen(NamedTuple):
     digest: bytes
     vector: NDArray[np.float32] | None  # None: unreadable, or taught already
     problem: str | None
-
-
-class Record(NamedTuple):
-    """The same without the vector, which stays with the workers."""
-
-    digest: bytes
-    has_vector: bool
-    problem: str | None
-
-
-class Choice(NamedTuple):
-    """An image that is to be learned."""
-
-    chunk: int
-    place: int  # in its chunk
-    label: Any
-    digest: bytes
-    name: str
 
 
 def remembered(digests: bytes) -> frozenset[bytes]:
@@ -123,53 +104,6 @@ def look(recipe: Recipe, chunk: Chunk, *taught: frozenset[bytes]) -> list[Seen]:
             Seen(digest, row, None if problem is None else str(problem))
             for _, digest, row, problem in stream
         ]
-
-
-def records_of(seen: list[Seen]) -> list[Record]:
-    """Return all but the vectors.
-
-    >>> records_of([Seen(b"1", np.zeros(4, np.float32), None)])
-    [Record(digest=b'1', has_vector=True, problem=None)]
-    """
-    return [Record(each.digest, each.vector is not None, each.problem) for each in seen]
-
-
-def add_up(
-    blank: Recogniser, recipe: Recipe, choices: list[Choice], *seen: list[Seen]
-) -> Recogniser:
-    """Learn the images that were chosen among those of several chunks, and no others.
-
-    Parameters
-    ----------
-    blank : Recogniser
-        With the parameters of the one that all is for.
-    recipe : Recipe
-    choices : list of Choice
-        Which images of several chunks are to be learned together.
-    *seen : list of Seen
-        Of each chunk.
-
-    Returns
-    -------
-    Recogniser
-        To be merged.
-
-    Raises
-    ------
-    ClusterError
-        If an image, looked at once more because a worker was lost, is no longer what it was.
-    """
-    with _naming_worker():
-        vectors = []
-        for chunk, place, _, digest, name in choices:
-            found = seen[chunk][place]
-            if found.vector is None or found.digest != digest:
-                raise ClusterError(f"{name} changed while it was being taught: run it again")
-            vectors.append(found.vector)
-        labels = [choice.label for choice in choices]
-        digests = [choice.digest for choice in choices]
-        identity = _extractor(recipe).identity
-        return blank.apart(np.stack(vectors), labels, digests, identity)
 
 
 @lru_cache(maxsize=1)

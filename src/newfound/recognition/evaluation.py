@@ -1,14 +1,26 @@
 """How often a recogniser is right, what it takes for what, and what it calls unknown."""
 
 from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from newfound.common.arrays import Counts, Floats
-from newfound.recognition.sources import Problem
+from newfound.common.errors import InputError
+from newfound.recognition.knowledge import Knowledge, checked_bound
+from newfound.recognition.reading import look_at
+from newfound.recognition.sources import Example, Problem
+
+if TYPE_CHECKING:
+    from newfound.recognition.example_table import ExampleTable
+    from newfound.recognition.recogniser import Recogniser
+
+# Of each class, so many examples are asked what they are confused with, and so many in all.
+ASKED_PER_CLASS, ASKED = 40, 1000
 
 
 @dataclass(frozen=True)
@@ -212,3 +224,72 @@ def roc_curve(known: Floats, unknown: Floats) -> tuple[Floats, Floats]:
         return share
 
     return share_above(known), share_above(unknown)
+
+
+def evaluate(
+    recogniser: "Recogniser",
+    examples: Iterable[Example],
+    unknown: Iterable[Example] = (),
+    unknown_above: float | None = None,
+) -> Evaluation:
+    """Measure how often the best guess is right, and how well it tells what is unknown.
+
+    Parameters
+    ----------
+    recogniser : Recogniser
+    examples : iterable of Example
+        With labels, as `newfound.recognition.reading.examples` yields them.
+    unknown : iterable of Example, optional
+        Of things that were never taught; their labels play no part.
+    unknown_above : float, optional
+        The probability of being unknown above which an image is called that. By default the
+        recogniser's own bound.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    NotFittedError
+        If nothing was taught.
+
+    Examples
+    --------
+    >>> from newfound import Recogniser
+    >>> recogniser = Recogniser(extractor=None)
+    >>> recogniser.teach_vectors([[0.0], [1.0]], ["cup", "mug"])
+    >>> one = Example("a.jpg", "mug", b"", np.array([0.9]), None)
+    >>> evaluate(recogniser, [one]).accuracy
+    1.0
+    """
+    bound = recogniser.unknown_above if unknown_above is None else checked_bound(unknown_above)
+    problems, taught = list[Problem](), set(map(str, recogniser.classes))
+    result = Evaluation(Counter(), taught, bound, unreadable=problems)
+    for example, answer in look_at(recogniser, examples, problems):
+        label = recogniser.label(example.label)
+        result.add(str(label), str(answer.label), answer.unknown)
+    for _, answer in look_at(recogniser, unknown, problems):
+        result.of_unknown.append(answer.unknown)
+    return result
+
+
+def confusions(knowledge: Knowledge, table: "ExampleTable") -> list[tuple[Any, Any, int]]:
+    """Say what is confused with what: examples of a journal, had each alone not been taught.
+
+    Returns
+    -------
+    list of (label, said, count)
+        Of the newest of each class: what they are, what they would be called, how often.
+    """
+    pairs, counts = Counter[tuple[Any, Any]](), knowledge.counts
+    newest = min(ASKED_PER_CLASS, max(1, ASKED // max(1, len(counts))))
+    for label in counts:
+        with suppress(InputError):  # which someone else deletes just now
+            examples = table.vectors(table.ids_of(label, with_vectors=True, newest=newest))
+            if examples:
+                vectors = [example.vector for example in examples]
+                rows = knowledge.checked(vectors, [label] * len(examples))
+                answers = knowledge.learner.left_out(*rows).tolist()
+                pairs.update((label, answer) for answer in answers)
+    return [(label, answer, count) for (label, answer), count in pairs.items()]

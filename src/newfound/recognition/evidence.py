@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.errors import InputError
-from newfound.recognition.recogniser import Answer
+from newfound.recognition.knowledge import Answer
 
 # Seconds after which a frame counts half. Where a thing is exchanged for another unseen, the answer
 # follows after about one half-life; longer ones gain little more (benchmarks/smoothing.py).

@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from newfound.common.errors import InputError, WrongExtractorError
+from newfound.common.locks import new_lock
 from newfound.features.identity import Identity
 
 if TYPE_CHECKING:
@@ -19,9 +20,46 @@ class _Default(str):
 DEFAULT = _Default("efficientnet-lite0")
 
 
-def is_given(choice: "str | os.PathLike[str] | Extractor | None") -> bool:
-    """Tell whether someone chose an extractor."""
-    return choice is not None and not isinstance(choice, _Default)
+class ExtractorChoice:
+    """The extractor that somebody wants, made when the first image comes.
+
+    Parameters
+    ----------
+    wanted : str, Extractor or None
+        A name, as on the command line, an extractor, or None for vectors only.
+    """
+
+    # _made: the extractor, once it is, behind the identity of the vectors that it was made for.
+
+    def __init__(self, wanted: "str | os.PathLike[str] | Extractor | None") -> None:
+        self.wanted = wanted
+        self._made: tuple[Identity | None, Extractor | None] = None, None
+        self._lock = new_lock()
+
+    def check(self, known: Identity | None) -> None:
+        """Raise WrongExtractorError if somebody chose another than what made vectors known."""
+        if known is not None and not (self.wanted is None or isinstance(self.wanted, _Default)):
+            self.use(self.wanted, known)
+
+    def use(
+        self, wanted: "str | os.PathLike[str] | Extractor | None", known: Identity | None
+    ) -> None:
+        """Want another from now on, or raise WrongExtractorError if vectors are known of others."""
+        with self._lock:
+            made = None if wanted is None else extractor_for(known, wanted)
+            self.wanted, self._made = wanted, (known, made)
+
+    def extractor(self, known: Identity | None) -> "Extractor":
+        """Return the extractor for images beside vectors that are known to be of this one."""
+        with self._lock:
+            made_for, made = self._made
+            if made is None or (known != made_for and known != made.identity):
+                made = extractor_for(known, self.wanted)
+                self._made = known, made
+            return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ExtractorChoice, (self.wanted,)  # copies load their network themselves
 
 
 def common_identity(

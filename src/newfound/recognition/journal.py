@@ -11,18 +11,18 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from newfound.common.errors import InputError, NewfoundError
-from newfound.features.identity import Identity
+from newfound.common.errors import NewfoundError
 from newfound.recognition.actions import Actions
-from newfound.recognition.inbox import OPEN, Inbox, storable
+from newfound.recognition.example_table import TABLES as EXAMPLES
+from newfound.recognition.example_table import Change, ExampleTable
+from newfound.recognition.inbox import Inbox
 
 # Which file this is, and how it is laid out: what `file` and `sqlite3` show of it.
 APPLICATION, VERSION = 0x6E66_6A72, 1
@@ -46,22 +46,6 @@ CREATE TABLE entries (
     key TEXT UNIQUE,
     detail TEXT NOT NULL
 ) STRICT;
-CREATE TABLE extractors (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE examples (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    label TEXT,
-    time REAL NOT NULL,
-    source TEXT NOT NULL,
-    digest BLOB NOT NULL,
-    extractor INTEGER,
-    dtype TEXT,
-    vector BLOB,
-    thumbnail BLOB
-) STRICT;
-CREATE INDEX of_label ON examples (label, id);
-CREATE INDEX of_digest ON examples (digest);
-CREATE INDEX with_vector ON examples (id) WHERE vector IS NOT NULL;
-CREATE INDEX with_thumbnail ON examples (id) WHERE thumbnail IS NOT NULL;
 CREATE TABLE states (entry INTEGER PRIMARY KEY, model BLOB NOT NULL) STRICT;
 """
 
@@ -70,15 +54,8 @@ class JournalError(NewfoundError):
     """A journal cannot be read or written; what it holds is as it was."""
 
 
-class NoSuchExampleError(InputError):
-    """There is no such example, or none any more."""
-
-
-# An example on its way from one label to another: its id, and both; None: no label.
-Change = tuple[int, Any, Any]
-
-
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """One edit of a model."""
 
     id: int
@@ -86,39 +63,10 @@ class Entry(NamedTuple):
     action: str  # entries in a row with the same one are undone together
     detail: dict[str, Any]
 
-    @property
+    @cached_property
     def rows(self) -> list[Change]:
         """Which examples it gives another label."""
         return [(row[0], row[1], row[2]) for row in self.detail.get("rows", ())]
-
-
-class NewExample(NamedTuple):
-    """An example that is to be written down."""
-
-    vector: NDArray[np.floating]  # shape (d,)
-    digest: bytes
-    extractor: Identity | None
-    source: str = ""
-    thumbnail: bytes | None = None
-
-
-class Vector(NamedTuple):
-    """An example as a model is taught it."""
-
-    vector: NDArray[np.floating]  # shape (d,)
-    digest: bytes
-    extractor: Identity | None
-
-
-class Kept(NamedTuple):
-    """What is known of an example."""
-
-    id: int
-    label: Any  # None: it was deleted, or nobody has named it yet
-    time: float  # seconds since 1970
-    source: str  # where it came from, in words
-    has_vector: bool
-    has_thumbnail: bool
 
 
 class Journal:
@@ -144,12 +92,14 @@ class Journal:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
+    >>> from newfound.recognition.sources import NewExample
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     journal = Journal(Path(folder) / "m.journal")
     ...     with journal.write():
-    ...         ids = journal.add([NewExample(np.zeros(2), b"0" * 16, None)])
+    ...         ids = journal.examples.add([NewExample(np.zeros(2), b"0" * 16)], 9)
     ...         entry = journal.append("change", {"rows": [[ids[0], None, "mug"]]})
-    ...     journal.kept("mug")[0].id, journal.actions.undoable
+    ...     journal.examples.kept("mug")[0].id, journal.actions.undoable
     ...     journal.close()
     (1, 'taught mug')
     """
@@ -158,7 +108,8 @@ class Journal:
     # last: number of the last entry. floor: entries up to this one cannot be undone.
     # found: the digest of the model's file that was last taken in, and the entry that took it.
     # keep_vectors, keep_thumbnails: of how many examples these are kept.
-    # actions: what can be undone and redone. inbox: what nobody has named yet.
+    # actions: what can be undone and redone. examples: what entries speak of. inbox: what nobody
+    #     has named yet.
     # _writer: the connection that writes, held by one thread at a time, `_written_by`. _reader:
     #     another, so that who looks at thumbnails does not wait for a lesson.
 
@@ -174,7 +125,7 @@ class Journal:
         self.last: int = 0
         self._reading = threading.Lock()
         self._written_by: int | None = None
-        self.inbox = Inbox(self._read)
+        self.examples, self.inbox = ExampleTable(self._read), Inbox(self._read)
         with self._in_words():
             self._writer = self._connect()
             try:
@@ -183,6 +134,7 @@ class Journal:
                     self._writer.execute("BEGIN")
                 self._prepare()
                 if not read_only:
+                    self.checkpoint()  # what was deleted by a process that was killed
                     self._limit(keep_vectors, keep_thumbnails)
                     self._reader = self._connect()
             except (KeyError, TypeError, ValueError) as error:
@@ -205,7 +157,7 @@ class Journal:
                 for name, value in changed.items():
                     self.set(name, value)
                     setattr(self, name, value)
-                self._drop_thumbnails()
+                self.examples.drop_thumbnails(self.keep_thumbnails)
 
     def _connect(self) -> sqlite3.Connection:
         if self.path.exists() and not self.path.is_file():
@@ -251,7 +203,7 @@ class Journal:
         one = self._writer.execute
         settings = dict(one("SELECT name, value FROM settings").fetchall())
         self.id, self.floor = bytes(settings["id"]), int(settings["floor"])
-        self.lean = bool(settings.get("lean"))
+        self.class_sums = bool(settings.get("class_sums", True))
         self.keep_vectors = int(settings.get("keep_vectors", KEEP_VECTORS))
         self.keep_thumbnails = int(settings.get("keep_thumbnails", KEEP_THUMBNAILS))
         found = bytes(settings.get("found", b"")), int(settings.get("found_entry", 0))
@@ -265,7 +217,7 @@ class Journal:
         one = self._writer.execute
         one("PRAGMA journal_mode = WAL")
         one("BEGIN IMMEDIATE")
-        for statement in _TABLES.split(";\n"):
+        for statement in (_TABLES + EXAMPLES).split(";\n"):
             if statement.strip():
                 one(statement)
         one("INSERT INTO settings VALUES ('id', ?), ('floor', 0)", (secrets.token_bytes(16),))
@@ -313,47 +265,11 @@ class Journal:
             (time.time(), kind, action, key, text),
         )
         entry = Entry(int(found.lastrowid or 0), kind, action, detail)
-        self.relabel(entry.rows)
+        self.examples.relabel(entry.rows)
         self.inbox.note(entry.id, kind, detail)
         self.last = entry.id
         self.actions.note(entry.id, kind, action, detail)
         return entry
-
-    def add(self, examples: Iterable[NewExample]) -> list[int]:
-        """Add examples, which have no label yet, and return their ids; inside `write`."""
-        ids, now = [], time.time()
-        for each in examples:
-            maker = None if each.extractor is None else self._extractor(each.extractor)
-            row = np.ascontiguousarray(each.vector)
-            source = storable(each.source)
-            found = self._writer.execute(
-                "INSERT INTO examples (time, source, digest, extractor, dtype, vector, thumbnail)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (now, source, each.digest, maker, row.dtype.str, row.tobytes(), each.thumbnail),
-            )
-            ids.append(int(found.lastrowid or 0))
-        self._drop_thumbnails()
-        return ids
-
-    def put_vector(self, number: int, vector: NDArray[np.floating]) -> None:
-        """Write down the vector of an example that has none any more; inside `write`."""
-        row = np.ascontiguousarray(vector)
-        self._writer.execute(
-            "UPDATE examples SET vector = ?, dtype = ? WHERE id = ? AND vector IS NULL",
-            (row.tobytes(), row.dtype.str, number),
-        )
-
-    def _extractor(self, identity: Identity) -> int:
-        text = json.dumps(identity.to_json(), sort_keys=True)
-        self._writer.execute("INSERT OR IGNORE INTO extractors (identity) VALUES (?)", (text,))
-        return self._one("SELECT id FROM extractors WHERE identity = ?", text)
-
-    def relabel(self, rows: Sequence[Change]) -> None:
-        """Give examples other labels; inside `write`."""
-        self._writer.executemany(
-            "UPDATE examples SET label = ? WHERE id = ?",
-            [(_text(after), number) for number, _, after in rows],
-        )
 
     def keep_state(self, entry: int, model: bytes) -> None:
         """Keep the whole model as it is after an entry; inside `write`. Empty: it knows nothing.
@@ -436,106 +352,16 @@ class Journal:
             found = one("SELECT id FROM entries WHERE key = ?", (key,)).fetchone()
         return None if found is None else self.entry(found[0])
 
-    def vectors(self, ids: Sequence[int]) -> list[Vector]:
-        """Return examples as a model is taught them, or raise NoSuchExampleError."""
-        found = []
-        with self._read() as one:
-            for number in ids:
-                row = one(
-                    "SELECT dtype, vector, digest, identity FROM examples LEFT JOIN extractors"
-                    " ON extractors.id = extractor WHERE examples.id = ?",
-                    (number,),
-                ).fetchone()
-                if row is None or row[1] is None:
-                    raise NoSuchExampleError(f"of example {number}, no vector is kept any more")
-                maker = None if row[3] is None else Identity.from_json(json.loads(row[3]))
-                found.append(Vector(np.frombuffer(row[1], np.dtype(row[0])), row[2], maker))
-        return found
-
-    def ids_of(self, label: Any) -> list[int]:
-        """Return the examples that have a label."""
-        with self._read() as one:
-            found = one("SELECT id FROM examples WHERE label = ? ORDER BY id", (_text(label),))
-            return [row[0] for row in found.fetchall()]
-
-    def ids_with_vectors(self, label: Any, newest: int | None = None) -> list[int]:
-        """Return the examples of a label whose vectors are kept, newest first."""
-        with self._read() as one:
-            found = one(
-                "SELECT id FROM examples WHERE label = ? AND vector IS NOT NULL"
-                " ORDER BY id DESC LIMIT ?",
-                (_text(label), -1 if newest is None else newest),
-            )
-            return [row[0] for row in found.fetchall()]
-
-    def find(self, label: Any, digest: bytes) -> list[int]:
-        """Return the examples of an image that have a label, newest first, with vectors first."""
-        with self._read() as one:
-            found = one(
-                "SELECT id FROM examples WHERE digest = ? AND label = ?"
-                " ORDER BY vector IS NULL, id DESC",
-                (digest, _text(label)),
-            )
-            return [row[0] for row in found.fetchall()]
-
-    def kept(self, label: Any = None, before: int | None = None, limit: int = 50) -> list[Kept]:
-        """Return examples of a label, or of all, newest first, from before an id on."""
-        some = "label IS NOT NULL" if label is None else "label = ?"
-        with self._read() as one:
-            found = one(
-                "SELECT id, label, time, source, vector IS NOT NULL, thumbnail IS NOT NULL"
-                f" FROM examples WHERE {some} AND id < ? ORDER BY id DESC LIMIT ?",
-                (
-                    *(() if label is None else (_text(label),)),
-                    min(2**62, 2**62 if before is None else before),
-                    min(2**62, limit),
-                ),
-            ).fetchall()
-        return [_kept(row) for row in found]
-
-    def example(self, number: int) -> Kept:
-        """Return what is known of an example, or raise NoSuchExampleError."""
-        found = None
-        if 0 < number < 2**62:
-            with self._read() as one:
-                found = one(
-                    "SELECT id, label, time, source, vector IS NOT NULL, thumbnail IS NOT NULL"
-                    " FROM examples WHERE id = ?",
-                    (number,),
-                ).fetchone()
-        if found is None:
-            raise NoSuchExampleError(f"there is no example {number}")
-        return _kept(found)
-
-    def thumbnail(self, number: int) -> bytes | None:
-        """Return the picture of an example; None: none is kept."""
-        self.example(number)
-        with self._read() as one:
-            found = one("SELECT thumbnail FROM examples WHERE id = ?", (number,)).fetchone()
-        return None if found is None else found[0]
-
-    def counts(self) -> dict[Any, int]:
-        """Return how many examples of each label are written down."""
-        with self._read() as one:
-            found = one(
-                "SELECT label, count(*) FROM examples WHERE label IS NOT NULL GROUP BY label"
-            ).fetchall()
-        return {json.loads(label): count for label, count in found}
-
     @property
     def deleted(self) -> int:
         """How many examples are deleted, and not gone yet."""
-        with self._read() as one:
-            found = one("SELECT count(*) FROM examples WHERE label IS NULL").fetchone()
-        return int(found[0]) - self.inbox.frames
+        return self.examples.count("label IS NULL") - self.inbox.frames
 
     @property
     def is_full(self) -> bool:
         """Whether there are so many vectors that it is time to let the oldest go."""
-        with self._read() as one:
-            found = one("SELECT count(*) FROM examples WHERE vector IS NOT NULL").fetchone()
-        most = self.keep_vectors + self.inbox.frames
-        return int(found[0]) > most + max(10, self.keep_vectors // 10)
+        most = self.keep_vectors + self.inbox.frames + max(10, self.keep_vectors // 10)
+        return self.examples.count("vector IS NOT NULL") > most
 
     def forget_past(self, model: bytes) -> None:
         """Begin anew with a whole model, and let go of all that only the past needs; in `write`.
@@ -546,13 +372,7 @@ class Journal:
         one = self._writer.execute
         one("DELETE FROM states")
         one("INSERT INTO states VALUES (?, ?)", (self.last, model))
-        one(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")
-        one(
-            "UPDATE examples SET vector = NULL WHERE vector IS NOT NULL AND label IS NOT NULL"
-            " AND id NOT IN (SELECT id FROM examples WHERE vector IS NOT NULL"
-            " AND label IS NOT NULL ORDER BY id DESC LIMIT ?)",
-            (self.keep_vectors,),
-        )
+        self.examples.forget_past(self.keep_vectors)
         self.inbox.forget_past()
         one("DELETE FROM entries WHERE id <= ? AND key IS NULL", (self.last - 1,))
         one("DELETE FROM entries WHERE id <= ?", (self.last - KEYS_KEPT,))
@@ -570,6 +390,14 @@ class Journal:
         """
         with self._in_words(), self._reading:
             self._writer.execute("VACUUM")
+        return self.checkpoint()
+
+    def checkpoint(self) -> bool:
+        """Leave no trace of what is deleted in the file beside the journal that SQLite keeps.
+
+        Returns False if someone else reads just now.
+        """
+        with self._in_words(), self._reading:
             is_busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not is_busy
 
@@ -580,42 +408,19 @@ class Journal:
                 self._reader.close()
             self._writer.close()
 
+    def _read(self) -> AbstractContextManager[Any]:
+        """Return a context with what asks: inside `write`, what writes, and sees what it wrote."""
+        if self._written_by == threading.get_ident():
+            return nullcontext(self._writer.execute)
+        return self._read_alone()
+
     @contextmanager
-    def _read(self) -> Iterator[Any]:
-        """Yield what asks: inside `write` the connection that writes, which sees what it wrote."""
-        with self._in_words():
-            if self._written_by == threading.get_ident():
-                yield self._writer.execute
-                return
-            with self._reading:
-                yield self._reader.execute
-
-    def _drop_thumbnails(self) -> None:
-        """Let go of the oldest pictures beyond their number."""
-        count = self._one("SELECT count(*) FROM examples WHERE thumbnail IS NOT NULL")
-        if count > self.keep_thumbnails:
-            self._writer.execute(
-                "UPDATE examples SET thumbnail = NULL WHERE id IN (SELECT id FROM examples"
-                " WHERE thumbnail IS NOT NULL ORDER BY id LIMIT ?)",
-                (count - self.keep_thumbnails,),
-            )
-
-    def _one(self, question: str, *values: Any) -> int:
-        return int(self._writer.execute(question, values).fetchone()[0])
+    def _read_alone(self) -> Iterator[Any]:
+        with self._in_words(), self._reading:
+            yield self._reader.execute
 
 
 def _advice(error: sqlite3.Error) -> str:
     if "not a database" in str(error) or "malformed" in str(error):
         return ADVICE
     return ""
-
-
-def _text(label: Any) -> str | None:
-    """Return a label as it is written down: JSON tells 1, "1" and true apart."""
-    return None if label is None else json.dumps(label)
-
-
-def _kept(row: tuple[Any, ...]) -> Kept:
-    number, label, when, source, has_vector, has_thumbnail = row
-    label = None if label is None else json.loads(label)
-    return Kept(number, label, when, source, bool(has_vector), bool(has_thumbnail))

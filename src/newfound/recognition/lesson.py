@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newfound.common.interrupts import uninterrupted
-from newfound.estimators.learner import BLOCK
-from newfound.recognition.sources import Example, Problem, Sources, stack
+from newfound.common.errors import NotTaughtError, UnreadableImageError
+from newfound.recognition.reading import examples
+from newfound.recognition.sources import Example, NewExample, Problem, Sources
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
 
+# Rows that lessons take at a time: sums of so few are made without rounding.
+BLOCK = 16
 # Saving may take so large a part of the time.
 SAVING_SHARE = 0.1
 
@@ -76,7 +78,7 @@ class Lesson:
 
     def run(self, found: Sources) -> Iterator[None]:
         """Teach all that was found, and yield after each."""
-        for example in self.recogniser.examples(found, self.wants):
+        for example in examples(self.recogniser, found, self.wants):
             self.add(example)
             yield
         self.learn()
@@ -99,7 +101,7 @@ class Lesson:
 
     def learn(self) -> None:
         """Learn what waits."""
-        with self.recogniser.editing:
+        with self.recogniser.edits.lock:
             waiting, self.waiting = self.waiting, []
             if not self.again:  # another thread may have taught some of them meanwhile
                 for example, label in waiting:
@@ -108,16 +110,10 @@ class Lesson:
                 self.known += len(waiting) - len(self.waiting)
                 waiting, self.waiting = self.waiting, []
             if waiting:
-                examples, labels = [each for each, _ in waiting], [at for _, at in waiting]
-                self.recogniser.teach_examples(examples, labels, at_once=self.at_once)
+                edits, labels = self.recogniser.edits, [label for _, label in waiting]
+                new = [as_new(example, edits.keeps_thumbnails) for example, _ in waiting]
+                edits.teach(new, labels, at_once=self.at_once)
                 self.taught += len(waiting)
-
-    def take(self, part: "Recogniser") -> None:
-        """Learn what was summed elsewhere, sums and memory of images together."""
-        with uninterrupted():
-            self.recogniser.merge(part)
-            self.taught += len(part.taught)
-        self._save_if_due()
 
     def finish(self) -> None:
         """Bring up to date what depends on all examples, and save."""
@@ -157,28 +153,40 @@ def forget(recogniser: "Recogniser", examples: Iterable[Example]) -> Forgotten:
     Forgotten
     """
     ready = list(examples)  # turned into vectors before anyone has to wait
-    with recogniser.editing:
-        return _forget(recogniser, ready)
-
-
-def _forget(recogniser: "Recogniser", examples: Iterable[Example]) -> Forgotten:
     chosen: list[tuple[Example, Any]] = []
     problems: list[Problem] = []
     left: dict[tuple[Any, bytes], int] = {}
-    for example in examples:
-        label, reason = recogniser.label(example.label), example.problem
-        key = label, example.digest
-        left.setdefault(key, recogniser.taught.count(*key))
-        if reason is None and not left[key]:
-            reason = f"was not taught as {label}"
-        if reason is not None:
-            problems.append(Problem(example.name, reason))
-        else:
-            left[key] -= 1
-            chosen.append((example, label))
-    if chosen:
-        taken, labels = [example for example, _ in chosen], [label for _, label in chosen]
-        vectors, made_by = stack(taken)
-        digests = [example.digest for example in taken]
-        recogniser.forget_vectors(vectors, labels, digests, made_by)
+    with recogniser.edits.lock:
+        for example in ready:
+            label, reason = recogniser.label(example.label), example.problem
+            key = label, example.digest
+            left.setdefault(key, recogniser.taught.count(*key))
+            if reason is None and not left[key]:
+                reason = f"was not taught as {label}"
+            if reason is not None:
+                problems.append(Problem(example.name, reason))
+            else:
+                left[key] -= 1
+                chosen.append((example, label))
+        if chosen:
+            new = [as_new(example) for example, _ in chosen]
+            recogniser.edits.forget(new, [label for _, label in chosen])
     return Forgotten(len(chosen), problems)
+
+
+def as_new(example: Example, with_picture: bool = False) -> NewExample:
+    """Return an example that has a vector as what a model takes; with a picture, if it can be."""
+    assert example.vector is not None
+    picture = None
+    if with_picture and example.of_image:
+        from newfound.recognition.thumbnails import picture_of
+
+        picture = picture_of(example)
+    return NewExample(example.vector, example.digest, example.extractor, example.name, picture)
+
+
+def raise_problem(problems: list[Problem]) -> None:
+    """Raise the first problem, if there is any: that of a single image."""
+    for name, reason in problems:
+        kind = NotTaughtError if reason.startswith("was not taught") else UnreadableImageError
+        raise kind(f"{name}: {reason}")

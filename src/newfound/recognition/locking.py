@@ -1,25 +1,22 @@
 """Model files, changed by one process at a time, with the state before kept for undo."""
 
 import os
-import re
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING
 
 from newfound.common.errors import NewfoundError
+from newfound.common.files import clear_leftovers
 from newfound.common.interrupts import uninterrupted
 from newfound.recognition.beside import journal_file
-from newfound.recognition.undo import conclude, forget, put_aside, undo_file
+from newfound.recognition.history import History
+from newfound.recognition.undo import FileHistory, conclude, put_aside, undo_file
 
 if TYPE_CHECKING:
-    from newfound.recognition.journal import Journal
+    from newfound.recognition.editor import Editor
     from newfound.recognition.recogniser import Recogniser
-
-# Files that a save began and did not end are left alone for so many seconds: it may be going on.
-STALE = 60.0
 
 
 class ModelBusyError(NewfoundError):
@@ -35,38 +32,56 @@ class Change:
         self.path, self.named = path, named
         # What was put aside: nothing yet, what was kept before (False), the present state (True).
         self._aside: bool | None = None
-        self._journal: Journal | None = None
+        self._editor: Editor | None = None
 
-    def open(self, lean: bool = False) -> "Recogniser":
+    @property
+    def has_journal(self) -> bool:
+        """Whether there is a journal beside the model."""
+        return journal_file(self.path).exists()
+
+    def open(self, class_sums: bool = True) -> "Recogniser":
         """Return the model's recogniser, or a new one.
 
         Where there is a journal, it writes to that, and all it is taught is undone as one.
 
         Parameters
         ----------
-        lean : bool, default=False
+        class_sums : bool, default=True
             As for `Recogniser`.
 
         Returns
         -------
         Recogniser
         """
+        from newfound.recognition.recogniser import Recogniser
+
+        if self.has_journal:
+            return self.editor(class_sums).recogniser
         with name_in_errors(self.named):
-            if not journal_file(self.path).exists():
-                from newfound.recognition.recogniser import Recogniser
+            return Recogniser(self.named, class_sums=class_sums)
 
-                return Recogniser(self.named, lean=lean)
-            from newfound.recognition.journalled import JournalledRecogniser
+    def editor(self, class_sums: bool = True) -> "Editor":
+        """Return the model's editor, where there is a journal."""
+        from newfound.recognition.editor import Editor
 
-            recogniser = JournalledRecogniser(self.named, lean=lean)
-        self._journal, recogniser.action = recogniser.journal, secrets.token_hex(8)
-        return recogniser
+        if self._editor is None:
+            with name_in_errors(self.named):
+                self._editor = Editor(self.named, class_sums=class_sums)
+            self._editor.history.action = secrets.token_hex(8)
+        return self._editor
+
+    @property
+    def history(self) -> History:
+        """The model's past: that of its journal, or the state before the last command."""
+        if self.has_journal:
+            return self.editor().history
+        return FileHistory(self.path, undo_file(beside(self.named)))
 
     def close(self) -> None:
         """Close the journal, if one was opened, and keep the state before all that was saved."""
         try:
-            if self._journal is not None:
-                self._journal.close()
+            if self._editor is not None:
+                self._editor.journal.close()
         finally:
             self.conclude()
 
@@ -89,10 +104,13 @@ class Change:
         refresh : bool, default=True
             As for `Recogniser.save`.
         """
-        if refresh:
-            recogniser.refresh_if_changed()
-        if journal_file(self.path).exists():
-            self._save_with_journal(recogniser)
+        if refresh and recogniser.knowledge.changes:
+            recogniser.refresh()
+        if self.has_journal:
+            with name_in_errors(self.named):
+                if recogniser is not self.editor().recogniser:
+                    self.editor().replace(recogniser)
+                self.editor().snapshot()
             return
         with uninterrupted():
             if self._aside is None or undoable > self._aside:
@@ -105,39 +123,11 @@ class Change:
                 else:
                     self.path.unlink()
 
-    def forget_past(self, recogniser: "Recogniser") -> str:
-        """Let go of all that undo could bring back, of a recogniser that was saved.
-
-        Parameters
-        ----------
-        recogniser : Recogniser
-
-        Returns
-        -------
-        str
-            What was done, in words.
-        """
-        from newfound.recognition.journalled import JournalledRecogniser
-
-        forget(self.path)
-        if isinstance(recogniser, JournalledRecogniser):
-            return recogniser.forget_for_good().what
-        return "forgot what undo would go back to"
-
-    def _save_with_journal(self, recogniser: "Recogniser") -> None:
-        """Save it as what the journal beside the file led to, or as a model that replaces that."""
-        from newfound.recognition.journalled import JournalledRecogniser
-
-        with name_in_errors(self.named):
-            if isinstance(recogniser, JournalledRecogniser):
-                recogniser.snapshot()
-                return
-            journalled = JournalledRecogniser(self.path, None)
-            try:
-                journalled.replace(recogniser)
-                journalled.snapshot()
-            finally:
-                journalled.journal.close()
+    def forget_past(self) -> str:
+        """Let go of all that undo could bring back of a model that was saved; say what was done."""
+        if self.has_journal:
+            return self.editor().forget_for_good().what
+        return self.history.forget_past().what
 
 
 @contextmanager
@@ -177,7 +167,7 @@ def locked(
     with _lock(path, named, wait, on_wait):
         change = Change(path, named)
         change.conclude()  # what a process did not come to that was killed
-        _clear_away(path)
+        clear_leftovers(path, grace=0.0)
         try:
             yield change
         finally:
@@ -208,15 +198,6 @@ def _lock(
         yield
     finally:
         lock.release()
-
-
-def _clear_away(path: Path) -> None:
-    """Remove what a process left behind that was killed while it wrote."""
-    left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{16}\.tmp")
-    for other in path.parent.iterdir():
-        with suppress(OSError):
-            if left.fullmatch(other.name) and time() - other.stat().st_mtime > STALE:
-                other.unlink()
 
 
 def _check_is_model(path: Path) -> None:

@@ -34,10 +34,9 @@ def open_to_look(
     """
     if not journal_file(path).exists():
         return Recogniser(path, extractor)
-    from newfound.recognition.journalled import JournalledRecogniser
+    from newfound.recognition.editor import Editor
 
-    journalled = JournalledRecogniser(path, extractor, read_only=True)
-    try:
-        return journalled.detached()
-    finally:
-        journalled.journal.close()
+    editor = Editor(path, extractor, read_only=True)
+    editor.journal.close()
+    editor.recogniser.edits = editor.knowledge
+    return editor.recogniser

@@ -15,7 +15,7 @@ from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.files import digest_of
 from newfound.datasets import folder, read_vectors
 from newfound.datasets.addresses import (
-    Found,
+    RemoteImage,
     images_at,
     is_address,
     is_folder_at,
@@ -98,6 +98,16 @@ class Example(NamedTuple):
     of_image: bool = True  # whether the digest is an image's; otherwise it is of the numbers
     extractor: Identity | None = None  # what made the vector, where that is known
     thumbnail: bytes | None = None  # a small JPEG, of what is in no file
+
+
+class NewExample(NamedTuple):
+    """A vector on its way into a model, or out of one, and what it is known by."""
+
+    vector: NDArray[np.floating]  # shape (d,)
+    digest: bytes
+    extractor: Identity | None = None  # what made the vector, where that is known
+    source: str = ""  # where it came from, in words
+    thumbnail: bytes | None = None  # a small JPEG
 
 
 class Sources(NamedTuple):
@@ -191,6 +201,16 @@ def find(
     return found
 
 
+def as_list(images: Any) -> tuple[list[Any], bool]:
+    """Return images as a list, and whether there was a single one, which is no list."""
+    is_one = isinstance(images, str | bytes | os.PathLike) or (
+        images.ndim < 4 if isinstance(images, np.ndarray) else hasattr(images, "tobytes")
+    )
+    if not is_one and not isinstance(images, Iterable):
+        raise InputError(f"not an image, and no images, but a {type(images).__name__}")
+    return ([images] if is_one else list(images)), is_one
+
+
 def describe(passed_over: Counter[str], advice: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return how many files were passed over for each reason, in words.
 
@@ -251,7 +271,7 @@ def _from_address(
 
 
 def _in_classes(
-    found: Sources, address: str, below: list[Found], labels: Literal["first", "path"]
+    found: Sources, address: str, below: list[RemoteImage], labels: Literal["first", "path"]
 ) -> Iterator[ImageAddress]:
     """Yield images below an address with the labels that their folders tell."""
     inside = [each for each in below if each.parents]
@@ -259,7 +279,7 @@ def _in_classes(
         name = name_at(address)
         if below and not name:
             raise NoLabelError(f"{address} has no name to call a class by, so it needs a label")
-        inside = [Found(each.address, (name,)) for each in below]
+        inside = [RemoteImage(each.address, (name,)) for each in below]
     elif len(inside) < len(below):
         found.passed_over[f"{BESIDE} {address}"] += len(below) - len(inside)
     for each in inside:

@@ -1,14 +1,15 @@
 """Which images a model was taught under which label, by the digests of their files."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.arrays import take
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.files import DIGEST_BYTES
+from newfound.storage.table import Arrays, Sizes
 
 
 class TaughtImages:
@@ -41,6 +42,12 @@ class TaughtImages:
         """Return how often an image was taught under a label."""
         known = self.digests.get(label)
         return 0 if known is None else known[digest]
+
+    def check(self, pairs: Iterable[tuple[Any, bytes]]) -> None:
+        """Raise NotTaughtError if images are not remembered under their labels, where any are."""
+        for (label, digest), times in Counter(pairs).items():
+            if len(self) and self.count(label, digest) < times:
+                raise NotTaughtError(f"an image with this digest was not taught as {label}")
 
     def add(self, label: Any, digest: bytes) -> None:
         """Remember an image."""
@@ -81,15 +88,16 @@ class TaughtImages:
             digests += known
             index += [row] * len(known)
         return {
-            "digests": np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
-            "class": np.array(index, dtype=np.int64),
+            "memory.digests": np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES),
+            "memory.class": np.array(index, dtype=np.int64),
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], labels: list[Any]) -> "TaughtImages":
+    def from_arrays(cls, arrays: Arrays, labels: list[Any]) -> "TaughtImages":
         """Return the images that `to_arrays` was asked of, or raise ValueError."""
-        index = take(arrays, "class", np.int64, (-1,), 0, len(labels) - 1)
-        digests = take(arrays, "digests", np.uint8, (len(index), DIGEST_BYTES))
+        sizes = Sizes()
+        index = sizes.take(arrays, "memory.class", high=len(labels) - 1)
+        digests = sizes.take(arrays, "memory.digests")
         taught = cls()
         for digest, row in zip(digests, index.tolist(), strict=True):
             taught.add(labels[row], digest.tobytes())

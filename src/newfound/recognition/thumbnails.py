@@ -1,10 +1,13 @@
 """Small pictures of what was taught, to look at and to teach again."""
 
 import re
+from contextlib import suppress
 from io import BytesIO
 
 from newfound.common.errors import UnreadableImageError
-from newfound.features.images import Image, as_rgb
+from newfound.common.files import digest_of
+from newfound.features.images import Image, as_rgb, read_file
+from newfound.recognition.sources import Example
 
 # No side of a thumbnail has more pixels: a network of 224 x 224 still sees what it saw.
 LARGEST_SIDE = 256
@@ -51,6 +54,16 @@ def thumbnail_of(image: bytes | Image.Image) -> bytes | None:
     file = BytesIO()
     picture.save(file, "JPEG", quality=QUALITY)
     return file.getvalue()
+
+
+def picture_of(example: Example) -> bytes | None:
+    """Return a thumbnail of an example: its own, or of a file that is still the same."""
+    if example.thumbnail is not None:
+        return example.thumbnail
+    with suppress(UnreadableImageError):
+        image = read_file(example.name)
+        return thumbnail_of(image) if digest_of(image) == example.digest else None
+    return None
 
 
 def _is_plain(image: bytes) -> bool:

@@ -11,7 +11,6 @@ Which model a killed process led to nobody knows: it is taken to be the one that
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -20,10 +19,66 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
+from newfound.common.errors import ModelFileError
+from newfound.common.files import clear_leftovers, temporary_beside
+from newfound.recognition.history import Edit, NothingToUndoError
+
 # Bytes of files that are compared at a time.
 _PIECE = 2**20
-# What stands for the digest where there is no model.
-_NO_MODEL = "no model"
+# What stands for the digest where there is no model; and what a pair says whose earlier state is
+# the model.
+_NO_MODEL, _UNDONE = "no model", "undone"
+
+
+class FileHistory:
+    """The past of a model without a journal: the state before the last command.
+
+    Parameters
+    ----------
+    path : Path
+        Of the model's file, where links lead.
+    name : Path
+        What to call the kept state in errors.
+    """
+
+    def __init__(self, path: Path, name: Path) -> None:
+        self.path, self.name = path, name
+
+    def undo(self) -> Edit:
+        """Go back to the state before the last command; a second time, forth again."""
+        if undo_state(self.path) is None:
+            raise NothingToUndoError("there is nothing to undo")
+        if undo_file(self.path).stat().st_size:
+            self._check_kept()
+        what = "did the last command again" if is_undone(self.path) else "undid the last command"
+        swap(self.path)
+        return Edit(0, False, what, [])
+
+    def redo(self) -> Edit:
+        """Do the last command again, if it was undone."""
+        if undo_state(self.path) is None or not is_undone(self.path):
+            raise NothingToUndoError("there is nothing to redo")
+        return self.undo()
+
+    def forget_past(self) -> Edit:
+        """Remove all that an undo needs."""
+        forget(self.path)
+        clear_leftovers(self.path, grace=0.0)
+        return Edit(0, False, "forgot what undo would go back to", [])
+
+    def _check_kept(self) -> None:
+        """Raise ModelFileError if the state that is kept is damaged."""
+        from newfound.storage import format as file_format
+
+        kept = undo_file(self.path)
+        try:
+            file_format.read(kept)
+        except ModelFileError as error:
+            what = str(error).removeprefix(f"{kept}: ")
+            raise ModelFileError(
+                f"{self.name}: {what}; nothing was done, the model is as it was, and {self.name} "
+                "may be deleted"
+            ) from error
 
 
 def undo_file(path: Path) -> Path:
@@ -75,22 +130,24 @@ def put_aside(path: Path, *, present: bool = True) -> None:
             temporary.touch(exist_ok=False)
 
 
-def conclude(path: Path) -> bool:
+def conclude(path: Path, mark: str = "") -> bool:
     """Keep what was put aside if the model was changed since, and tell whether it was."""
     aside = _aside(path)
     if not is_own(aside):
         return False
-    changed = _differs(aside, path)
+    changed, kept = _differs(aside, path), undo_file(path)
     if changed:
-        _pair_up(aside, path)
-        aside.replace(undo_file(path))
+        if is_undone(path) and is_own(kept) and not _differs(aside, kept):
+            mark = _UNDONE  # what is kept stays so: nothing was done that takes its place
+        _pair_up(aside, path, mark)
+        aside.replace(kept)
     aside.unlink(missing_ok=True)  # where both names are of one file, to replace does nothing
     return changed
 
 
 def swap(path: Path) -> None:
     """Let a model be what is kept, and keep what it was. Killed midway, no state is lost."""
-    kept = undo_file(path)
+    kept, mark = undo_file(path), "" if is_undone(path) else _UNDONE
     put_aside(path)
     try:
         if kept.stat().st_size:
@@ -98,7 +155,12 @@ def swap(path: Path) -> None:
         else:
             path.unlink()
     finally:
-        conclude(path)
+        conclude(path, mark)
+
+
+def is_undone(path: Path) -> bool:
+    """Tell whether what was last done to a model is undone."""
+    return _UNDONE in _pair_lines(path)
 
 
 def forget(path: Path) -> None:
@@ -115,11 +177,11 @@ def _pair(path: Path) -> Path:
     return path.with_name(f".{path.name}.pair")
 
 
-def _pair_up(aside: Path, path: Path) -> None:
+def _pair_up(aside: Path, path: Path, mark: str) -> None:
     """Write down that two states belong together: a line for each that can be told by one."""
-    digests = [digest for digest in map(_digest, (aside, path)) if digest is not None]
+    lines = [line for line in (_digest(aside), _digest(path), mark) if line]
     with _whole(path, _pair(path)) as temporary, temporary.open("x") as file:
-        file.writelines(f"{digest}\n" for digest in digests)
+        file.writelines(f"{line}\n" for line in lines)
         file.flush()
         os.fsync(file.fileno())
 
@@ -129,8 +191,12 @@ def _belongs(kept: Path, path: Path) -> bool:
 
     A model that is gone, or damaged so that nothing tells which it was, is no other one.
     """
-    known = _pair(path).read_text(errors="replace").splitlines() if is_own(_pair(path)) else []
-    return {_digest(kept), *({_digest(path)} - {_NO_MODEL})} - {None} <= set(known)
+    return {_digest(kept), *({_digest(path)} - {_NO_MODEL})} - {None} <= set(_pair_lines(path))
+
+
+def _pair_lines(path: Path) -> list[str]:
+    pair = _pair(path)
+    return pair.read_text(errors="replace").splitlines() if is_own(pair) else []
 
 
 def _digest(state: Path) -> str | None:
@@ -143,7 +209,7 @@ def _digest(state: Path) -> str | None:
 @contextmanager
 def _whole(path: Path, target: Path) -> Iterator[Path]:
     """Yield a temporary file of a model, which takes the place of `target` once it is made."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = temporary_beside(path)
     try:
         yield temporary
         temporary.replace(target)

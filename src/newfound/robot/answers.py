@@ -1,44 +1,7 @@
-"""What is said of an image that came from a robot: plain values that JSON can write."""
+"""Answers as a robot's messages have them: the time, and results of a Classification."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from newfound.recognition.recogniser import Answer
-
-# Guesses that an answer holds.
-TOP = 20
-# What a model that was taught nothing says of everything.
-NOTHING: Mapping[str, Any] = {
-    "label": None,
-    "known": False,
-    "score": 0.0,
-    "unknown": 1.0,
-    "novelty": 1.0,
-    "top": [],
-}
-
-
-def answer_of(answer: "Answer | None") -> dict[str, Any]:
-    """Return an answer; None: nothing was taught, so it is of no class.
-
-    Examples
-    --------
-    >>> answer_of(None)["known"]
-    False
-    """
-    if answer is None:
-        return dict(NOTHING)
-    return {
-        "label": str(answer.label),
-        "known": answer.known,
-        "score": round(answer.score, 6),
-        "unknown": round(answer.unknown, 6),
-        "novelty": round(answer.novelty, 6),
-        "top": [
-            {"label": str(label), "score": round(score, 6)} for label, score in answer.top[:TOP]
-        ],
-    }
+from typing import Any
 
 
 def stamp_of(nanoseconds: int | None) -> dict[str, int] | None:
@@ -64,7 +27,7 @@ def results_of(answer: Mapping[str, Any]) -> list[tuple[str, float]]:
     --------
     >>> results_of({"known": True, "unknown": 0.25, "top": [{"label": "mug", "score": 0.8}]})
     [('mug', 0.6)]
-    >>> results_of(NOTHING)
+    >>> results_of({"known": False, "unknown": 1.0, "top": []})
     []
     """
     if not answer["known"]:

@@ -3,26 +3,21 @@
 import math
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.common.errors import InputError
+from newfound.features.identity import Identity
+from newfound.features.images import Image
+from newfound.recognition.editor import Editor
 from newfound.recognition.evidence import SAME_ABOVE, unit
 from newfound.recognition.inbox import MOST_FRAMES, MOST_QUESTIONS
-from newfound.recognition.journal import NewExample
-from newfound.recognition.sources import digest_of_pixels
+from newfound.recognition.knowledge import Answer
+from newfound.recognition.sources import NewExample, digest_of_pixels
 from newfound.recognition.thumbnails import thumbnail_of
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from newfound.features.identity import Identity
-    from newfound.recognition.journalled import JournalledRecogniser
-    from newfound.recognition.recogniser import Answer
-
-# A stretch of unknown frames ends in a pause of so many times the seconds after which to ask.
+# A stretch of unknown frames ends in a pause of this many times the seconds after which to ask.
 PAUSE = 3.0
 # A view is of a thing that was asked about if it is no further from one of the question's frames
 # than twice what any two of these are apart: so a camera that stands still and sees noise asks
@@ -79,13 +74,11 @@ class Asking:
         self._seen, self._step = 0, 1
 
     @classmethod
-    def of(
-        cls, recogniser: "JournalledRecogniser", after: float = 1.0, source: str = ""
-    ) -> "Asking":
-        """Return one that does not ask again what is still open in a recogniser's inbox."""
+    def of(cls, editor: Editor, after: float = 1.0, source: str = "") -> "Asking":
+        """Return one that does not ask again what is still open in the inbox of a journal."""
         asking = cls(after, source)
-        for question in reversed(recogniser.questions(limit=MOST_QUESTIONS)):
-            frames = recogniser.journal.vectors(question.frames)
+        for question in reversed(editor.journal.inbox.open(limit=MOST_QUESTIONS)):
+            frames = editor.journal.examples.vectors(question.frames)
             asking.remember([frame.vector for frame in frames])
         return asking
 
@@ -99,11 +92,11 @@ class Asking:
 
     def add(
         self,
-        answer: "Answer | None",
+        answer: Answer | None,
         vector: ArrayLike,
-        image: "Image",
+        image: Image.Image,
         time: float,
-        extractor: "Identity | None" = None,
+        extractor: Identity | None = None,
     ) -> list[NewExample]:
         """Take in a frame, and return the frames to ask about, if it is time to ask.
 
@@ -121,7 +114,7 @@ class Asking:
         Returns
         -------
         list of NewExample
-            Up to eight, for `JournalledRecogniser.ask`; empty: there is nothing to ask.
+            Up to eight, for `Editor.ask`; empty: there is nothing to ask.
         """
         row = np.asarray(vector)
         if (answer is not None and answer.known) or self.is_asked(row):
@@ -139,7 +132,7 @@ class Asking:
         return list({view.digest: view for view in views}.values())  # each picture once
 
     def _keep(
-        self, row: NDArray[np.floating], image: "Image", extractor: "Identity | None"
+        self, row: NDArray[np.floating], image: Image.Image, extractor: Identity | None
     ) -> None:
         """Keep a frame if it is its turn; where there are too many, every other one goes."""
         if self._seen % self._step == 0:

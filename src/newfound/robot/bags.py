@@ -54,16 +54,18 @@ class Bag:
         InputError
             After the last that can be read, if some are lost.
         """
-        found, told = 0, self.topics[topic].total
+        count, total = 0, self.topics[topic].total
         try:
             for message in self.walk(topic):
-                found += 1
+                count += 1
                 yield message
         except Exception as error:
             why = f"a part of it cannot be read ({_words(error)})"
             raise InputError(f"{why}; {_advice(self.path)}") from error
-        if found < told:
-            raise InputError(f"it says that {topic} has {told:,} messages, but {found:,} are there")
+        if count < total:
+            raise InputError(
+                f"it says that {topic} has {total:,} messages, but {count:,} are there"
+            )
         if log := _log_of(self.path):
             raise InputError(
                 f"what was recorded last lies in {log.name} and is not read; "
@@ -129,23 +131,26 @@ def _check(path: Path) -> None:
     if not path.exists():
         raise UnreadableImageError("there is no such file")
     inside = list(path.iterdir()) if path.is_dir() else [path]
-    if strange := [each for each in inside if not (each.is_file() or each.is_dir())]:
+    if strange := [file for file in inside if not (file.is_file() or file.is_dir())]:
         raise UnreadableImageError(f"{strange[0].name} is neither a file nor a folder")
     # rosbags puts the path into an address as it is.
-    if any(each.suffix == ".db3" for each in inside) and set("?#%") & set(str(path)):
+    if any(file.suffix == ".db3" for file in inside) and set("?#%") & set(str(path)):
         raise UnreadableImageError("SQLite takes no ?, # or % in a path: move it elsewhere")
 
 
 def _indexed(path: Path, reader: Any) -> Bag:
     topics = dict[str, Topic]()
-    for each in reader.connections:
-        before = topics.get(str(each.topic), Topic(type_name(each.msgtype), 0))
-        topics[str(each.topic)] = before._replace(total=before.total + int(each.msgcount))
+    for connection in reader.connections:
+        name, kind = str(connection.topic), type_name(connection.msgtype)
+        before = topics.get(name, Topic(kind, 0))
+        topics[name] = before._replace(total=before.total + int(connection.msgcount))
 
     def walk(topic: str) -> Iterator[Message]:
-        wanted = [each for each in reader.connections if str(each.topic) == topic]
+        wanted = [one for one in reader.connections if str(one.topic) == topic]
         for connection, time, data in reader.messages(wanted):
-            yield Message.checked(topic, type_name(connection.msgtype), time, data)
+            # Of a database anything may come.
+            data = data if isinstance(data, bytes) else b""
+            yield Message(topic, type_name(connection.msgtype), int(time), data)
 
     return Bag(path, topics, int(reader.start_time), walk)
 
@@ -154,7 +159,7 @@ def _salvaged(path: Path, error: Exception) -> Bag:
     topics, start = dict[str, Topic](), 2**63
     with suppress(Exception):
         for message in salvage.messages(path):
-            before = topics.get(message.topic, Topic(type_name(message.type), 0))
+            before = topics.get(message.topic, Topic(message.type, 0))
             topics[message.topic] = before._replace(total=before.total + 1)
             start = min(start, message.time)
     if not topics:
@@ -162,9 +167,7 @@ def _salvaged(path: Path, error: Exception) -> Bag:
 
     def walk(topic: str) -> Iterator[Message]:
         with suppress(Exception):  # what ended the first walk
-            for message in salvage.messages(path):
-                if message.topic == topic:
-                    yield message._replace(type=type_name(message.type))
+            yield from (one for one in salvage.messages(path) if one.topic == topic)
         raise error
 
     return Bag(path, topics, start, walk)
@@ -177,7 +180,7 @@ def _log_of(path: Path) -> Path | None:
 
 
 def _advice(path: Path) -> str:
-    kinds = {each.suffix for each in path.iterdir()} if path.is_dir() else {path.suffix.lower()}
+    kinds = {file.suffix for file in path.iterdir()} if path.is_dir() else {path.suffix.lower()}
     return next((REPAIRS[kind] for kind in REPAIRS if kind in kinds), "record it anew")
 
 

@@ -6,20 +6,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from newfound.common.errors import InputError, UnreadableImageError
-from newfound.common.extras import imported_from
 from newfound.recognition.sources import Problem
 from newfound.robot.crops import Crop
 from newfound.robot.footage import shown
 from newfound.robot.frames import Frame, clock
 from newfound.robot.newest import Newest
-from newfound.robot.video import LIMITS, frame_of, video_stream
-
-if TYPE_CHECKING:
-    from av import VideoFrame
-    from av.container import InputContainer
+from newfound.robot.video import LIMITS, InputContainer, av, frame_of, video_stream
 
 _CAMERA = re.compile(r"(?:camera:|/dev/video)(\d{1,3})", re.IGNORECASE)
 # What RTSP itself speaks, and no more: what a server answers cannot make it open a file.
@@ -51,14 +46,15 @@ class Camera:
         If the extra `video` is not installed.
     """
 
-    # newest: a decoded frame and when it came, or what ends all.
+    # newest: a decoded frame and when it came.
 
-    is_live, start, total = True, 0.0, None
+    is_live, start = True, 0.0
+    total: int | None = None
 
     def __init__(self, address: str, crop: Crop | None = None) -> None:
         self.address, self.crop = address, crop
         self.name = shown(address)
-        self.newest: Newest[tuple[VideoFrame, float] | UnreadableImageError] = Newest()
+        self.newest: Newest[tuple[av.VideoFrame, float]] = Newest()
         self._left = threading.Event()
         self._reader = threading.Thread(target=self._read, name="newfound-camera", daemon=True)
 
@@ -75,15 +71,13 @@ class Camera:
         """Yield the newest frame whenever one is asked for, until the camera is gone."""
         begin = None
         while not self._left.is_set():
-            taken = self.newest.take(1.0)
-            if taken is None:
-                if not self._reader.is_alive():
+            is_last = not self._reader.is_alive()
+            if (arrival := self.newest.take(1.0)) is None:
+                if is_last:
+                    yield Problem(self.name, "the camera is gone")
                     return
                 continue
-            if isinstance(taken, UnreadableImageError):
-                yield Problem(self.name, str(taken))
-                return
-            decoded, came = taken
+            decoded, came = arrival
             begin = came if begin is None else begin
             time = came - begin
             name = f"{self.name} at {clock(time)}"
@@ -95,32 +89,24 @@ class Camera:
 
     def _read(self) -> None:
         """Read frames for as long as anyone may want them."""
-        from av import FFmpegError
-
         pause, container = FIRST_PAUSE, self._container
         while not self._left.is_set():
-            try:
-                with container:
-                    for decoded in self._decoded(container):
-                        pause = FIRST_PAUSE
-                        self.newest.put((decoded, monotonic()))
-            except FFmpegError:
-                pass  # it is gone, whatever was said
+            with suppress(av.FFmpegError), container:  # it is gone, whatever was said
+                for decoded in self._decoded(container):
+                    pause = FIRST_PAUSE
+                    self.newest.put((decoded, monotonic()))
             if _CAMERA.fullmatch(self.address):
-                self.newest.put(UnreadableImageError("the camera is gone"))
                 return
             container, pause = self._opened_again(pause)
 
-    def _decoded(self, container: "InputContainer") -> "Iterator[VideoFrame]":
+    def _decoded(self, container: InputContainer) -> Iterator[av.VideoFrame]:
         """Yield frames as they come; those that are damaged, as the first ones may be, do not."""
-        from av import FFmpegError
-
         stream = video_stream(container)
         stream.thread_type = "SLICE"  # threads that take whole frames hold some of them back
         for packet in container.demux(stream):
             if self._left.is_set():
                 return
-            with suppress(FFmpegError):
+            with suppress(av.FFmpegError):
                 yield from packet.decode()
 
     def _opened_again(self, pause: float) -> tuple[Any, float]:
@@ -133,18 +119,15 @@ class Camera:
                 continue
         return None, pause
 
-    def _opened(self) -> Any:
+    def _opened(self) -> InputContainer:
         """Return what FFmpeg reads it by, or raise UnreadableImageError."""
-        with imported_from("video"):
-            import av
-        address, device, options = self.address, "rtsp", LIMITS
-        if found := _CAMERA.fullmatch(address):
+        address, device = self.address, "rtsp"
+        options = LIMITS | {"protocol_whitelist": PROTOCOLS, "rtsp_transport": "tcp"}
+        if match := _CAMERA.fullmatch(address):
             if sys.platform not in _DEVICES:
                 raise UnreadableImageError(f"cameras of {sys.platform} are not read, RTSP is")
             device, called = _DEVICES[sys.platform]
-            address = called.format(int(found[1]))
-        else:
-            options = options | {"protocol_whitelist": PROTOCOLS, "rtsp_transport": "tcp"}
+            address, options = called.format(int(match[1])), LIMITS
         try:
             container = av.open(address, format=device, options=options, timeout=PATIENCE)
         except (av.FFmpegError, OSError) as error:

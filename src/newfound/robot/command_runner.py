@@ -3,26 +3,25 @@
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 from newfound.common.errors import NewfoundError
+from newfound.features.images import Image
+from newfound.recognition.editor import Editor
+from newfound.recognition.history import Edit
+from newfound.recognition.knowledge import NO_LABELS
 from newfound.recognition.labels import check_label
-from newfound.recognition.recogniser import NO_LABELS
 from newfound.robot.commands import Command, parse
-from newfound.robot.keeper import Keeper
 from newfound.robot.live_lesson import LiveLesson
+from newfound.robot.snapshot_thread import SnapshotThread
 from newfound.sums.labels import as_labels, check_same_type
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from PIL.Image import Image
-
-    from newfound.recognition.journalled import Edit, JournalledRecogniser
 
 log = logging.getLogger("newfound.robot")
 # Seconds that a lesson takes, unless someone says otherwise.
 TEACH_FOR = 3.0
-# Of a command, so many letters are sent back.
+# How many letters of a command are sent back.
 LONGEST_ECHO = 200
 OURS = "something went wrong here; the log says what"
 
@@ -36,7 +35,7 @@ class CommandRunner:
 
     Parameters
     ----------
-    recogniser : JournalledRecogniser
+    editor : Editor
     tell : callable
         Is given every reply, and what a lesson taught once it ends.
     teach_for : float, default=3
@@ -51,44 +50,41 @@ class CommandRunner:
 
     def __init__(
         self,
-        recogniser: "JournalledRecogniser",
+        editor: Editor,
         tell: Told,
         teach_for: float = TEACH_FOR,
         source: str = "live",
         more_state: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
-        self.recogniser = recogniser
+        self.editor, self.recogniser = editor, editor.recogniser
         self.lesson: LiveLesson | None = None
         self._tell, self._more_state = tell, more_state
         self._teach_for, self._source = teach_for, source
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
-        self._keeper = Keeper(recogniser.snapshot)
+        self._snapshots = SnapshotThread(editor.snapshot)
 
     def do(self, text: str, told: Told | None = None) -> dict[str, Any]:
         """Do a command, and return what became of it; whoever is given is told, too."""
         try:
             values = {"ok": True, **self._act(text, parse(text))}
-        except (NewfoundError, OSError) as error:
-            values = {"ok": False, "error": str(error)}
-        except Exception:
-            log.exception("a command failed")
-            values = {"ok": False, "error": OURS}
+        except Exception as error:
+            values = {"ok": False, "error": _words("a command", error)}
         return self.reply(text, values, told)
 
     def reply(
         self, text: str, values: Mapping[str, Any], told: Told | None = None
     ) -> dict[str, Any]:
         """Tell what became of a command, and return it."""
-        said = text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}…"
-        reply = {"command": said, **values, "position": self.recogniser.position}
+        echo = text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}…"
+        reply = {"command": echo, **values, "position": self.editor.history.position}
         for tell in (self._tell, told):
             if tell is not None:
                 tell_safely(tell, reply)
         return reply
 
     def show(
-        self, lesson: LiveLesson, image: "Image", vector: "NDArray[Any]", digest: bytes
+        self, lesson: LiveLesson, image: Image.Image, vector: NDArray[Any], digest: bytes
     ) -> None:
         """Teach a frame, if its lesson goes on."""
         with self._lock:
@@ -96,53 +92,48 @@ class CommandRunner:
                 return
             try:
                 if lesson.show(image, vector, digest, self.recogniser.extractor.identity):
-                    self._keeper.tell()
-            except (NewfoundError, OSError) as error:
-                self._end_lesson(str(error))
-            except Exception:
-                log.exception("a lesson failed")
-                self._end_lesson(OURS)
+                    self._snapshots.tell()
+            except Exception as error:
+                self._end_lesson(_words("a lesson", error))
 
     def close(self) -> None:
         """End the lesson, and write no more."""
         with self._lock:
             self._end_lesson()
-        self._keeper.close()
+        self._snapshots.close()
 
     def _act(self, text: str, command: Command) -> dict[str, Any]:
-        recogniser, label = self.recogniser, command.label
-        edits: dict[str, Callable[[], Edit]] = {
-            "forget": lambda: recogniser.delete_class(label),
-            "rename": lambda: recogniser.rename_class(
-                label, recogniser.label(command.new), join=command.join
-            ),
-            "redo": recogniser.redo,
-            "name": lambda: recogniser.name(command.number, label),
-        }
-        if command.do in edits:
-            return self._edit(edits[command.do])
-        others: dict[str, Callable[[], dict[str, Any]]] = {
+        editor, label, number = self.editor, command.label, command.number
+
+        def rename() -> Edit:
+            return editor.rename(label, self.recogniser.label(command.new), join=command.join)
+
+        acts: dict[str, Callable[[], dict[str, Any]]] = {
             "teach": lambda: self._teach(text, command),
             "stop": self._stop,
+            "forget": lambda: self._edit(lambda: editor.forget_class(label)),
+            "rename": lambda: self._edit(rename),
             "undo": self._undo,
-            "dismiss": lambda: self._dismiss(command.number),
+            "redo": lambda: self._edit(editor.history.redo),
             "save": self._save,
+            "name": lambda: self._edit(lambda: editor.name(number, label)),
+            "dismiss": lambda: self._dismiss(number),
             "state": self._state,
         }
-        return others[command.do]()
+        return acts[command.do]()
 
-    def _edit(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
+    def _edit(self, edit: Callable[[], Edit]) -> dict[str, Any]:
         with self._lock:
             self._end_lesson()  # what comes after an edit must not go on with what was before it
             what = edit().what
-        self._keeper.tell()
+        self._snapshots.tell()
         return {"what": what}
 
     def _undo(self) -> dict[str, Any]:
         """Undo the lesson that goes on, or what was done last; one may have taught nothing yet."""
         with self._lock:
             if (lesson := self.lesson) is None or lesson.taught:
-                return self._edit(self.recogniser.undo)
+                return self._edit(self.editor.history.undo)
             self._end_lesson()
         return {"what": f"undid: teaching {lesson.label}, of which nothing was taught"}
 
@@ -153,7 +144,7 @@ class CommandRunner:
         seconds = self._teach_for if command.seconds is None else command.seconds
         with self._lock:
             self._end_lesson()
-            lesson = self.lesson = LiveLesson(self.recogniser, label, text, self._source)
+            lesson = self.lesson = LiveLesson(self.editor, label, text, self._source)
             if seconds:
                 self._timer = threading.Timer(seconds, self._end_of, (lesson,))
                 self._timer.daemon = True
@@ -178,12 +169,12 @@ class CommandRunner:
         if lesson is None:
             return None
         report = lesson.report()
-        said = {"ok": True} if error is None else {"ok": False, "error": error}
-        self.reply(lesson.command, {**said, **report})
+        outcome = {"ok": True} if error is None else {"ok": False, "error": error}
+        self.reply(lesson.command, {**outcome, **report})
         return report
 
     def _dismiss(self, number: int) -> dict[str, Any]:
-        self.recogniser.dismiss(number)
+        self.editor.dismiss(number)
         return {"what": f"dismissed question {number}"}
 
     def _save(self) -> dict[str, Any]:
@@ -191,17 +182,25 @@ class CommandRunner:
         return {"what": "saved"}
 
     def _state(self) -> dict[str, Any]:
-        recogniser, lesson = self.recogniser, self.lesson
+        recogniser, history, lesson = self.recogniser, self.editor.history, self.lesson
         return {
             "what": "state",
             "classes": {str(label): int(count) for label, count in recogniser.counts.items()},
             "teaching": None if lesson is None else str(lesson.label),
-            "undo": recogniser.undoable,
-            "redo": recogniser.redoable,
+            "undo": history.undoable,
+            "redo": history.redoable,
             "cannot_tell_unknown": recogniser.cannot_tell_unknown,
-            "questions": recogniser.journal.inbox.count,
+            "questions": self.editor.journal.inbox.count,
             **self._more_state(),
         }
+
+
+def _words(what: str, error: Exception) -> str:
+    """Return what is said of an error; one that is our own is for the log."""
+    if isinstance(error, NewfoundError | OSError):
+        return str(error)
+    log.error("%s failed", what, exc_info=error)
+    return OURS
 
 
 def tell_safely(tell: Told, values: Mapping[str, Any]) -> None:

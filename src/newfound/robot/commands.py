@@ -1,12 +1,11 @@
 """What a robot is told to do: commands as words or as JSON."""
 
 import json
-from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from newfound.common.errors import InputError
 
-# A command is no longer than so many letters: two labels, and what stands around them.
+# Letters that a command may have: two labels, and what stands around them.
 LONGEST = 20_000
 USAGE = (
     "teach LABEL, stop, forget LABEL, rename OLD -> NEW, undo, redo, save, name NUMBER LABEL, "
@@ -15,6 +14,18 @@ USAGE = (
 ARROW = " -> "
 # Seconds that no lesson goes beyond, unless it goes on until it is stopped.
 DAY = 86_400
+
+
+# What each verb takes, in the order in which that is checked, and what stands for what is not said.
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "teach": ("seconds", "label"),
+    "forget": ("label",),
+    "rename": ("join", "old", "new"),
+    "name": ("number", "label"),
+    "dismiss": ("number",),
+    **dict.fromkeys(("stop", "undo", "redo", "save", "state"), ()),
+}
+_UNSAID = {"seconds": None, "join": False}
 
 
 class CommandError(InputError):
@@ -49,7 +60,7 @@ def parse(text: str) -> Command:
     Raises
     ------
     CommandError
-        If it is none; the message says which there are.
+        If it is not a command; the message says which there are.
 
     Examples
     --------
@@ -66,91 +77,59 @@ def parse(text: str) -> Command:
     if len(text) > LONGEST:
         raise CommandError(f"a command of {len(text):,} letters; it may have {LONGEST:,}")
     words = text.strip()
-    if not words.startswith("{"):
-        verb, _, rest = words.partition(" ")
-        return _reader(verb)(verb, _fields(verb, rest.strip()))
-    try:
-        fields = json.loads(words)
-    except (ValueError, RecursionError):
-        raise CommandError("this begins as JSON does, but is none") from None
-    verb = fields.pop("do", None)
-    fields.pop("id", None)
-    command = _reader(verb)(verb, fields)
+    verb, fields = _from_json(words) if words.startswith("{") else _from_words(words)
+    if not isinstance(verb, str) or verb not in _FIELDS:
+        raise CommandError(f"no command {str(verb)[:60]!r}; there are: {USAGE}")
+    values = {
+        name: _checked(verb, name, fields.pop(name, _UNSAID.get(name))) for name in _FIELDS[verb]
+    }
+    if "label" in fields and not values:
+        raise CommandError(f"{verb} stands alone; there are: {USAGE}")
+    if "label" in fields and verb == "dismiss":
+        raise CommandError(f"{verb} takes a number and no more")
     if fields:
         raise CommandError(f"{verb} takes no {', '.join(map(repr, fields))}")
-    return command
+    label = values.pop("old", "") or values.pop("label", "")
+    return Command(verb, label, **values)
 
 
-def _reader(verb: Any) -> "Callable[[str, dict[str, Any]], Command]":
-    reader = _READERS.get(verb) if isinstance(verb, str) else None
-    if reader is None:
-        raise CommandError(f"no command {str(verb)[:60]!r}; there are: {USAGE}")
-    return reader
+def _from_json(text: str) -> tuple[Any, dict[str, Any]]:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise CommandError("this begins as JSON does, but is none") from None
+    fields.pop("id", None)
+    return fields.pop("do", None), fields
 
 
-def _fields(verb: str, rest: str) -> dict[str, Any]:
-    """Return what words after a verb mean, as JSON would say it."""
+def _from_words(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the verb, and what the words after it mean, as JSON would say it."""
+    verb, _, rest = text.partition(" ")
+    rest = rest.strip()
     if verb == "rename":
         old, arrow, new = rest.partition(ARROW)
         if not arrow or ARROW in new:
             raise CommandError(f"write rename OLD{ARROW}NEW, or as JSON with old and new")
-        return {"old": old.strip(), "new": new.strip()}
+        return verb, {"old": old.strip(), "new": new.strip()}
+    fields: dict[str, Any] = {}
     if verb in ("name", "dismiss"):
-        number, _, label = rest.partition(" ")
+        number, _, rest = rest.partition(" ")
         is_number = number.isdecimal() and len(number) < 20
-        fields: dict[str, Any] = {"number": int(number) if is_number else number}
-        return {**fields, "label": label.strip()} if label else fields
-    return {"label": rest} if rest else {}
+        fields["number"] = int(number) if is_number else number
+    return verb, fields | ({"label": rest.strip()} if rest else {})
 
 
-def _alone(verb: str, fields: dict[str, Any]) -> Command:
-    if "label" in fields:
-        raise CommandError(f"{verb} stands alone; there are: {USAGE}")
-    return Command(verb)
-
-
-def _of_label(verb: str, fields: dict[str, Any]) -> Command:
-    return Command(verb, _text(verb, fields, "label"))
-
-
-def _teach(verb: str, fields: dict[str, Any]) -> Command:
-    seconds = fields.pop("seconds", None)
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if seconds is not None and not (is_number and 0 <= seconds <= DAY):
-        raise CommandError(f"seconds must be a number from 0, until it is stopped, to {DAY:,}")
-    label = _text(verb, fields, "label")
-    return Command(verb, label, seconds=None if seconds is None else float(seconds))
-
-
-def _rename(verb: str, fields: dict[str, Any]) -> Command:
-    join = fields.pop("join", False)
-    if not isinstance(join, bool):
+def _checked(verb: str, name: str, value: Any) -> Any:
+    """Return what a field says, or raise CommandError."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if name == "seconds":
+        if value is not None and not (is_number and 0 <= value <= DAY):
+            raise CommandError(f"seconds must be a number from 0, until it is stopped, to {DAY:,}")
+        return None if value is None else float(value)
+    if name == "join" and not isinstance(value, bool):
         raise CommandError("join must be true or false")
-    return Command(verb, _text(verb, fields, "old"), _text(verb, fields, "new"), join=join)
-
-
-def _of_question(verb: str, fields: dict[str, Any]) -> Command:
-    number = fields.pop("number", None)
-    if type(number) is not int or not 0 < number < 2**63:
+    if name == "number" and (type(value) is not int or not 0 < value < 2**63):
         raise CommandError(f"{verb} needs the number of a question")
-    label = _text(verb, fields, "label") if verb == "name" else ""
-    if "label" in fields:
-        raise CommandError(f"{verb} takes a number and no more")
-    return Command(verb, label, number=number)
-
-
-def _text(verb: str, fields: dict[str, Any], name: str) -> str:
-    text = fields.pop(name, "")
-    if not isinstance(text, str) or not text:
+    if name in ("label", "old", "new") and not (isinstance(value, str) and value):
         raise CommandError(f"{verb} needs a text for {name!r}")
-    return text
-
-
-_READERS: Mapping[str, Callable[[str, dict[str, Any]], Command]] = {
-    "teach": _teach,
-    "forget": _of_label,
-    "rename": _rename,
-    "name": _of_question,
-    "dismiss": _of_question,
-    **dict.fromkeys(("stop", "undo", "redo", "save", "state"), _alone),
-}
+    return value

@@ -33,8 +33,8 @@ class Crop(NamedTuple):
         Traceback (most recent call last):
         newfound.InputError: '1,2,3' is no part of a frame: that is x,y,w,h, whole numbers of pixels
         """
-        found = _NUMBERS.fullmatch(text)
-        left, top, width, height = map(int, found.groups()) if found else (0, 0, 0, 0)
+        match = _NUMBERS.fullmatch(text)
+        left, top, width, height = map(int, match.groups()) if match else (0, 0, 0, 0)
         if not (width and height):
             raise InputError(
                 f"{text!r} is no part of a frame: that is x,y,w,h, whole numbers of pixels"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.errors import UnreadableImageError
-from newfound.features.images import LARGEST_PIXELS, Image, as_rgb
+from newfound.features.images import Image, as_rgb, check_size
 
 Pixels = NDArray[np.uint8]
 
@@ -21,27 +21,23 @@ class Encoding(NamedTuple):
     bytes_each: int  # of a channel
     order: str  # of the colours; of a Bayer pattern, in its upper left 2 x 2 pixels
 
-    @property
-    def is_bayer(self) -> bool:
-        """Whether each pixel has one of the colours."""
-        return self.order in BAYER
 
-
+# Of these, each pixel has one of the colours.
 BAYER = ("rggb", "bggr", "gbrg", "grbg")
 
 
 def _encodings() -> dict[str, Encoding]:
-    known = {}
+    encodings = {}
     for bits in (8, 16):
-        known[f"mono{bits}"] = known[f"{bits}UC1"] = Encoding(1, bits // 8, "grey")
+        encodings[f"mono{bits}"] = encodings[f"{bits}UC1"] = Encoding(1, bits // 8, "grey")
         for order in ("rgb", "bgr"):
             # The alpha of a camera says nothing, and is left out.
-            known[f"{order}{bits}"] = Encoding(3, bits // 8, order)
-            known[f"{order}a{bits}"] = Encoding(4, bits // 8, order)
+            encodings[f"{order}{bits}"] = Encoding(3, bits // 8, order)
+            encodings[f"{order}a{bits}"] = Encoding(4, bits // 8, order)
         for pattern in BAYER:
-            known[f"bayer_{pattern}{bits}"] = Encoding(1, bits // 8, pattern)
+            encodings[f"bayer_{pattern}{bits}"] = Encoding(1, bits // 8, pattern)
     # What OpenCV calls so has blue first.
-    return known | {"8UC3": known["bgr8"], "8UC4": known["bgra8"]}
+    return encodings | {"8UC3": encodings["bgr8"], "8UC4": encodings["bgra8"]}
 
 
 ENCODINGS = _encodings()
@@ -106,7 +102,7 @@ def raw(message: Any) -> Image.Image:
     if how.bytes_each == 2:
         wide = np.ascontiguousarray(rows).view(">u2" if message.is_bigendian else "<u2")
         rows = (wide // 257).astype(np.uint8)  # as features.images does
-    if how.is_bayer:
+    if how.order in BAYER:
         return Image.fromarray(demosaiced(rows, how.order))
     if how.order == "grey":
         return Image.fromarray(np.ascontiguousarray(rows)).convert("RGB")
@@ -118,11 +114,8 @@ def raw(message: Any) -> Image.Image:
 def _check(message: Any, how: Encoding) -> None:
     """Raise UnreadableImageError if the sizes that a message tells lie."""
     width, height, step = message.width, message.height, message.step
-    called, smallest = message.encoding, 2 if how.is_bayer else 1
-    if width * height > LARGEST_PIXELS:
-        raise UnreadableImageError(
-            f"{width} x {height} pixels, more than the {LARGEST_PIXELS:,} that are decoded"
-        )
+    called, smallest = message.encoding, 2 if how.order in BAYER else 1
+    check_size(width, height)
     if min(width, height) < smallest:
         raise UnreadableImageError(f"{width} x {height} pixels of {called}: too few")
     if step < (row := width * how.channels * how.bytes_each):
@@ -169,10 +162,8 @@ def demosaiced(values: Pixels, pattern: str) -> Pixels:
 
 def _blurred(values: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """Return 1 2 1 times 1 2 1 of each pixel's neighbours; of bytes, that fits into 16 bits."""
+    from scipy.ndimage import convolve1d  # few cameras need it
+
     for axis in (0, 1):
-        padded = np.pad(values, [(1, 1) if each == axis else (0, 0) for each in (0, 1)])
-        left, middle, right = (
-            np.take(padded, range(start, start + values.shape[axis]), axis) for start in range(3)
-        )
-        values = left + 2 * middle + right
+        values = convolve1d(values, [1, 2, 1], axis, mode="constant")
     return values

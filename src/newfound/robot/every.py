@@ -1,4 +1,4 @@
-"""One of so many frames, or one in so many seconds."""
+"""Every Nth frame, or one every S seconds."""
 
 import math
 import re
@@ -32,8 +32,8 @@ class Every(NamedTuple):
     Counter({'by --every': 7})
     """
 
-    frames: int  # one of so many
-    seconds: float = 0.0  # if above 0, one in so many instead
+    frames: int  # every Nth
+    seconds: float = 0.0  # if above 0, one every S seconds instead
 
     @classmethod
     def parse(cls, text: str) -> "Every":
@@ -43,8 +43,8 @@ class Every(NamedTuple):
         Traceback (most recent call last):
         newfound.InputError: 'often' is neither a number of frames, as 5, nor of seconds, as 0.5s
         """
-        found = _EVERY.fullmatch(text.strip())
-        frames, seconds = (int(found[1] or 0), float(found[2] or 0)) if found else (0, 0.0)
+        match = _EVERY.fullmatch(text.strip())
+        frames, seconds = (int(match[1] or 0), float(match[2] or 0)) if match else (0, 0.0)
         if not (frames or seconds):
             raise InputError(
                 f"{text!r} is neither a number of frames, as 5, nor of seconds, as 0.5s"

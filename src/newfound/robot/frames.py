@@ -22,21 +22,10 @@ class Frame(NamedTuple):
 class Footage(Protocol):
     """Pictures in the order of their time: a video, a camera, a topic of a recording."""
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def total(self) -> int | None:
-        """How many frames it says it has; None: it does not know, or never ends."""
-
-    @property
-    def is_live(self) -> bool:
-        """Whether frames come as they are taken: then the newest counts."""
-
-    @property
-    def start(self) -> float:
-        """The time at which it begins: names of frames count from there."""
+    name: str  # what it is called
+    total: int | None  # frames that it says it has; None: it does not know, or never ends
+    is_live: bool  # whether frames come as they are taken: then the newest counts
+    start: float  # the time at which it begins: names of frames count from there
 
     def frames(self) -> "Iterator[Frame | Problem]":
         """Yield frames, and what could not be read as one; it can be called once."""

@@ -21,7 +21,7 @@ from newfound.robot.frames import Frame
 UNIX_TIME_FROM = 1e8
 # What frames without a label are counted under.
 OUTSIDE = "outside any label"
-# A file of spans that is larger than this, in bytes, is none.
+# The largest file of spans that is read, in bytes.
 LARGEST_LABELS = 2**24
 _TIME = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?)")
 
@@ -34,46 +34,32 @@ class Span(NamedTuple):
     label: Any
 
 
-class Spans:
-    """What is shown when.
-
-    Parameters
-    ----------
-    spans : iterable of Span
-        None overlaps another.
+class Spans(list[Span]):
+    """What is shown when, in order of time; none overlaps another.
 
     Examples
     --------
-    >>> spans = Spans([Span(5, 9, "cup"), Span(0, 2, "mug")])
+    >>> spans = Spans([Span(0, 2, "mug"), Span(5, 9, "cup")])
     >>> spans.at(1), spans.at(2), spans.at(5)
     ('mug', None, 'cup')
     """
 
-    # spans: in order of time. starts: of each of them.
-
-    def __init__(self, spans: Iterable[Span]) -> None:
-        self.spans = sorted(spans, key=lambda span: span.start)
-        self.starts = [span.start for span in self.spans]
-
-    def __iter__(self) -> Iterator[Span]:
-        return iter(self.spans)
-
     def at(self, time: float) -> Any:
         """Return the label at a time; None: there is none."""
-        index = bisect_right(self.starts, time) - 1
-        return self.spans[index].label if index >= 0 and time < self.spans[index].end else None
+        index = bisect_right(self, time, key=lambda span: span.start) - 1
+        return self[index].label if index >= 0 and time < self[index].end else None
 
 
 def labelled(
-    frames: Iterable[Frame | Problem], shown: Any, passed_over: Counter[str]
+    frames: Iterable[Frame | Problem], label: Any, passed_over: Counter[str]
 ) -> Iterator[Frame | Problem]:
     """Yield frames that have a label, with it, and problems as they are.
 
     Parameters
     ----------
     frames : iterable of Frame or Problem
-    shown : Spans, or a label
-        What says the label of each frame, or what all of them show. None: the frames say it.
+    label : str, bool or int, optional
+        What all of them show. None: the frames say it.
     passed_over : Counter
         Frames without a label are counted in it.
 
@@ -83,10 +69,9 @@ def labelled(
 
     Examples
     --------
-    >>> frames = [Frame(None, time, f"at {time}", b"") for time in range(3)]
-    >>> passed_over = Counter()
-    >>> spans = Spans([Span(1, 2, "mug")])
-    >>> [(frame.name, frame.label) for frame in labelled(frames, spans, passed_over)]
+    >>> spans, passed_over = Spans([Span(1, 2, "mug")]), Counter()
+    >>> frames = [Frame(None, time, f"at {time}", b"", spans.at(time)) for time in range(3)]
+    >>> [(frame.name, frame.label) for frame in labelled(frames, None, passed_over)]
     [('at 1', 'mug')]
     >>> passed_over
     Counter({'outside any label': 2})
@@ -95,12 +80,11 @@ def labelled(
         if isinstance(frame, Problem):
             yield frame
             continue
-        label = shown.at(frame.time) if isinstance(shown, Spans) else shown
-        label = frame.label if shown is None else label
-        if label is None:
+        class_label = frame.label if label is None else label
+        if class_label is None:
             passed_over[OUTSIDE] += 1
         else:
-            yield frame._replace(label=label)
+            yield frame._replace(label=class_label)
 
 
 def texts_as_spans(texts: Sequence[tuple[float, str]]) -> Spans:
@@ -126,12 +110,12 @@ def texts_as_spans(texts: Sequence[tuple[float, str]]) -> Spans:
     >>> [spans.at(time) for time in (0.5, 1.5, 2.5, 99.0)]
     [None, 'mug', None, 'cup']
     """
-    spans = []
+    spans = Spans()
     for (start, text), (end, _) in pairwise((*texts, (math.inf, ""))):
         if label := text.strip():
             check_label(label)
             spans.append(Span(start, end, label))
-    return Spans(spans)
+    return spans
 
 
 def read_spans(path: str | Path, start: float = 0.0) -> Spans:
@@ -166,12 +150,12 @@ def read_spans(path: str | Path, start: float = 0.0) -> Spans:
     >>> spans.at(15), spans.at(25), spans.at(3600)
     ('mug', None, 'cup')
     """
-    found = [(line, _span(path, line, cells, start)) for line, cells in _rows(path, _text_of(path))]
-    if not found:
+    lines = [(line, _span(path, line, cells, start)) for line, cells in _rows(path, _text_of(path))]
+    if not lines:
         raise InputError(f"{path}: no line of start, end and label in it")
-    found.sort(key=lambda each: each[1].start)
-    spans = []
-    for (line, span), (next_line, following) in pairwise((*found, (0, Span(math.inf, 0, None)))):
+    lines.sort(key=lambda entry: entry[1].start)
+    spans = Spans()
+    for (line, span), (next_line, following) in pairwise((*lines, (0, Span(math.inf, 0, None)))):
         end = following.start if math.isnan(span.end) else span.end
         if following.start < end or following.start == span.start:
             raise InputError(
@@ -179,7 +163,7 @@ def read_spans(path: str | Path, start: float = 0.0) -> Spans:
                 "overlap"
             )
         spans.append(span._replace(end=end))
-    return Spans(spans)
+    return spans
 
 
 def _text_of(path: str | Path) -> str:
@@ -206,15 +190,12 @@ def _rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             cells = [cell.strip() for cell in row]
             if any(cells) and not (is_first and cells[0].lower() == "start"):
-                yield reader.line_num, cells if between == "," else _with_points(cells)
+                # Where commas do not part the cells, they may stand in times: 1,5 is 1.5.
+                times = [cell if between == "," else cell.replace(",", ".") for cell in cells[:2]]
+                yield reader.line_num, times + cells[2:]
             is_first = is_first and not any(cells)
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
-
-
-def _with_points(cells: list[str]) -> list[str]:
-    """Return cells with 1,5 in its times written as 1.5: where commas do not part the cells."""
-    return [cell.replace(",", ".") for cell in cells[:2]] + cells[2:]
 
 
 def _span(path: str | Path, line: int, cells: list[str], start: float) -> Span:

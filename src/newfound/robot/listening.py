@@ -6,25 +6,22 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newfound.common.errors import InputError, NewfoundError
-from newfound.common.files import digest_of
+from newfound.recognition.answer_values import answer_values
+from newfound.recognition.editor import Editor
 from newfound.recognition.evidence import HALF_LIFE, Evidence
-from newfound.robot.answers import answer_of, stamp_of
+from newfound.recognition.knowledge import Answer
+from newfound.robot.answers import stamp_of
+from newfound.robot.asking import Asking
 from newfound.robot.command_runner import TEACH_FOR, CommandRunner, Told, tell_safely
+from newfound.robot.crops import Crop
+from newfound.robot.messages import ImageMessage
 from newfound.robot.newest import Newest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from newfound.recognition.journalled import JournalledRecogniser
-    from newfound.recognition.recogniser import Answer
-    from newfound.robot.asking import Asking
-    from newfound.robot.crops import Crop
-    from newfound.robot.messages import ImageMessage
 
 log = logging.getLogger("newfound.robot")
 # Commands that may wait, and what is said of one more.
@@ -35,7 +32,7 @@ REFUSED = {"ok": False, "error": "too many commands wait; send it again"}
 class Publisher(Protocol):
     """Where answers go: topics of a robot. It is called from several threads, and must not wait."""
 
-    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
+    def answer(self, answer: Mapping[str, Any], message: ImageMessage) -> None:
         """Say what an image shows."""
 
     def reply(self, reply: Mapping[str, Any]) -> None:
@@ -45,28 +42,10 @@ class Publisher(Protocol):
         """Ask what something is."""
 
 
-class Topics(Publisher, Protocol):
-    """Topics that are read, too: those of Zenoh, or of ROS 1."""
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether anybody is there."""
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether somebody else ended it, so that nothing will come any more."""
-
-    def listen(self, listener: "Listener", topic: str) -> None:
-        """Give images of a topic, and commands, to a listener from now on."""
-
-    def close(self) -> None:
-        """End."""
-
-
-class Arrival(NamedTuple):
+class IncomingMessage(NamedTuple):
     """A message that came, not read yet."""
 
-    read: "Callable[[], ImageMessage]"
+    read: Callable[[], ImageMessage]
     time: float  # by the monotonic clock
 
 
@@ -78,7 +57,7 @@ class Listener:
 
     Parameters
     ----------
-    recogniser : JournalledRecogniser
+    editor : Editor
         It is changed, but not closed.
     publisher : Publisher
     half_life : float, default=0.5
@@ -100,23 +79,23 @@ class Listener:
 
     def __init__(
         self,
-        recogniser: "JournalledRecogniser",
+        editor: Editor,
         publisher: Publisher,
         *,
         half_life: float = HALF_LIFE,
-        asking: "Asking | None" = None,
+        asking: Asking | None = None,
         teach_for: float = TEACH_FOR,
-        crop: "Crop | None" = None,
+        crop: Crop | None = None,
         source: str = "live",
     ) -> None:
-        self.recogniser, self.publisher = recogniser, publisher
-        recogniser.use(recogniser.extractor)  # also once all that it knows is forgotten
-        self.frames = Newest[Arrival]()
+        self.editor, self.recogniser, self.publisher = editor, editor.recogniser, publisher
+        self.recogniser.use(self.recogniser.extractor)  # also once all that it knows is forgotten
+        self.frames = Newest[IncomingMessage]()
         self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
         self._evidence, self._position = Evidence(half_life), -1
         self._asking, self._crop, self._source = asking, crop, source
-        self._runner = CommandRunner(recogniser, publisher.reply, teach_for, source, self._counts)
+        self._runner = CommandRunner(editor, publisher.reply, teach_for, source, self._counts)
         self._commands: queue.Queue[tuple[str, Told | None] | None] = queue.Queue(MOST_WAITING)
         self._threads = [
             threading.Thread(target=work, name=f"newfound-{work.__name__}", daemon=True)
@@ -125,9 +104,9 @@ class Listener:
         for thread in self._threads:
             thread.start()
 
-    def put(self, read: "Callable[[], ImageMessage]") -> None:
+    def put(self, read: Callable[[], ImageMessage]) -> None:
         """Take a message, from whatever thread; it is read if none comes before its turn."""
-        self.frames.put(Arrival(read, monotonic()))
+        self.frames.put(IncomingMessage(read, monotonic()))
 
     def command(self, text: str, told: Told | None = None) -> None:
         """Have a command done in a while; what became of it is published, and told."""
@@ -159,8 +138,8 @@ class Listener:
         }
 
     def _do_commands(self) -> None:
-        while (taken := self._commands.get()) is not None:
-            self._runner.do(*taken)
+        while (command := self._commands.get()) is not None:
+            self._runner.do(*command)
 
     def _warm_up(self) -> None:
         """Look at nothing: the first look takes longest, and no frame shall wait for it."""
@@ -180,37 +159,33 @@ class Listener:
             except Exception:
                 log.exception("a frame failed")
 
-    def _see(self, arrival: Arrival) -> None:
+    def _see(self, arrival: IncomingMessage) -> None:
         start, extractor = perf_counter(), self.recogniser.extractor
         message = arrival.read()
-        image = message.picture()
-        if self._crop is not None:
-            image = self._crop.of(image)
+        image = message.picture(self._crop)
         vector = extractor.one(image)
-        position = self.recogniser.position
+        position = self.editor.history.position
         answer = self._look(vector, arrival.time, position)
         lesson = self._runner.lesson
-        said = {
+        values = {
             "stamp": stamp_of(message.stamp),
             "frame_id": message.frame_id,
-            **answer_of(answer),
+            **answer_values(answer),
             "milliseconds": round(1e3 * (perf_counter() - start), 2),
             "age_ms": round(1e3 * (monotonic() - arrival.time), 2),
             "position": position,
             "teaching": None if lesson is None else str(lesson.label),
             "dropped": self.frames.dropped,
         }
-        self.answered, self.looked = said, self.looked + 1
-        tell_safely(lambda said: self.publisher.answer(said, message), said)
+        self.answered, self.looked = values, self.looked + 1
+        tell_safely(lambda values: self.publisher.answer(values, message), values)
         if lesson is None:
-            self._ask(answer, vector, image, arrival.time, said)
+            self._ask(answer, vector, image, arrival.time, values)
         elif arrival.time >= lesson.began:
-            digest = message.digest  # which takes long of raw pixels
-            if self._crop is not None:
-                digest = digest_of(digest + str(self._crop).encode())
+            digest = message.digest(self._crop)  # which takes long of raw pixels
             self._runner.show(lesson, image, vector, digest)
 
-    def _look(self, vector: "NDArray[Any]", time: float, position: int) -> "Answer | None":
+    def _look(self, vector: NDArray[Any], time: float, position: int) -> Answer | None:
         """Say what a frame shows, and those before it as far as they count."""
         recogniser = self.recogniser
         if position != self._position:  # what was just taught must be seen at once
@@ -228,7 +203,7 @@ class Listener:
         return self._evidence.add(answer, time, recogniser.unknown_above, vector)
 
     def _ask(
-        self, answer: "Answer | None", vector: Any, image: Any, time: float, said: dict[str, Any]
+        self, answer: Answer | None, vector: Any, image: Any, time: float, values: dict[str, Any]
     ) -> None:
         """Ask what is shown, if nobody has been asked and it is unknown for long enough."""
         if self._asking is None:
@@ -238,7 +213,7 @@ class Listener:
         if not frames:
             return
         try:
-            number = self.recogniser.ask(frames, self._source, said["label"])
+            number = self.editor.ask(frames, self._source, values["label"])
         except NewfoundError as error:
             self._asking.take_back()
             log.warning("a question could not be written down: %s", error)
@@ -247,9 +222,9 @@ class Listener:
         question = {
             "id": number,
             "question": "I do not know this; what is it?",
-            "guess": said["label"],
-            "stamp": said["stamp"],
-            "frame_id": said["frame_id"],
+            "guess": values["label"],
+            "stamp": values["stamp"],
+            "frame_id": values["frame_id"],
             "frames": len(frames),
             "thumbnail": b64encode(picture).decode(),  # a JPEG
         }

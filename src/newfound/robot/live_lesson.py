@@ -2,19 +2,17 @@
 
 from collections import Counter
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
-from newfound.recognition.sources import describe
+from numpy.typing import NDArray
+
+from newfound.features.identity import Identity
+from newfound.features.images import Image
+from newfound.recognition.editor import Editor
+from newfound.recognition.sources import NewExample, describe
 from newfound.recognition.thumbnails import thumbnail_of
 from newfound.robot.thinning import Thinning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from PIL.Image import Image
-
-    from newfound.features.identity import Identity
-    from newfound.recognition.journalled import JournalledRecogniser
 
 
 class LiveLesson:
@@ -22,7 +20,7 @@ class LiveLesson:
 
     Parameters
     ----------
-    recogniser : JournalledRecogniser
+    editor : Editor
     label : str, bool or int
     command : str
         What began it, to be told at its end.
@@ -32,30 +30,22 @@ class LiveLesson:
 
     # began: by the monotonic clock; what came before is not of this lesson. taught: frames.
 
-    def __init__(
-        self, recogniser: "JournalledRecogniser", label: Any, command: str, source: str
-    ) -> None:
+    def __init__(self, editor: Editor, label: Any, command: str, source: str) -> None:
         self.label, self.command = label, command
         self.began, self.taught = monotonic(), 0
-        self._recogniser, self._source = recogniser, source
+        self._editor, self._source = editor, source
         self._thinning, self._action = Thinning(), f"live {uuid4().hex}"
         self._known = 0
 
     def show(
-        self, image: "Image", vector: "NDArray[Any]", digest: bytes, extractor: "Identity"
+        self, image: Image.Image, vector: NDArray[Any], digest: bytes, extractor: Identity
     ) -> bool:
         """Teach a frame, unless it adds nothing; tell whether it was taught."""
         if not (self._thinning.wants(image) and self._thinning.takes(vector)):
             return False
-        edit = self._recogniser.teach_one(
-            vector,
-            self.label,
-            digest,
-            extractor=extractor,
-            thumbnail=thumbnail_of(image) if self._recogniser.keeps_thumbnails else None,
-            source=self._source,
-            action=self._action,
-        )
+        picture = thumbnail_of(image) if self._editor.keeps_thumbnails else None
+        example = NewExample(vector, digest, extractor, self._source, picture)
+        edit = self._editor.teach_new(example, self.label, action=self._action)
         self.taught += bool(edit.examples)
         self._known += not edit.examples
         return bool(edit.examples)

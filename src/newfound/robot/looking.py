@@ -3,21 +3,17 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.errors import UnreadableImageError
+from newfound.features.extractor import Extractor, cores
+from newfound.features.images import Image
 from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from newfound.features.extractor import Extractor
-
-# Pictures that wait for an extractor, or for whoever asks, take about so many bytes at most.
+# Pictures that wait for an extractor, or for whoever asks, take about this many bytes at most.
 ROOM = 2**28
 
 Looked = Iterator[tuple[Frame, NDArray[np.float32]]]
@@ -25,7 +21,7 @@ Looked = Iterator[tuple[Frame, NDArray[np.float32]]]
 
 def look(
     frames: Iterable[Frame | Problem],
-    extractor: "Extractor",
+    extractor: Extractor,
     problems: list[Problem],
     is_live: bool = False,
 ) -> Looked:
@@ -68,7 +64,7 @@ def _readable(frames: Iterable[Frame | Problem], problems: list[Problem]) -> Ite
             yield frame
 
 
-def _one_by_one(frames: Iterable[Frame], extractor: "Extractor", problems: list[Problem]) -> Looked:
+def _one_by_one(frames: Iterable[Frame], extractor: Extractor, problems: list[Problem]) -> Looked:
     for frame in frames:
         try:
             vector = extractor.one(frame.image)
@@ -78,23 +74,21 @@ def _one_by_one(frames: Iterable[Frame], extractor: "Extractor", problems: list[
             yield frame, vector
 
 
-def _ahead(frames: Iterable[Frame], extractor: "Extractor", problems: list[Problem]) -> Looked:
-    from newfound.features.extractor import cores
-
+def _ahead(frames: Iterable[Frame], extractor: Extractor, problems: list[Problem]) -> Looked:
     remaining = iter(frames)
     first = next(remaining, None)
     if first is None:
         return
-    held = max(2, ROOM // (3 * first.image.width * first.image.height))
-    threads = min(cores(), held // 2)
+    most = max(2, ROOM // (3 * first.image.width * first.image.height))
+    threads = min(cores(), most // 2)
     coming = deque[Frame]()
 
-    def images() -> "Iterator[Image]":
+    def images() -> Iterator[Image.Image]:
         for frame in chain([first], remaining):
             coming.append(frame)
             yield frame.image
 
-    stream = extractor.stream(images(), threads=threads, at_once=held // (2 * threads))
+    stream = extractor.stream(images(), threads=threads, at_once=most // (2 * threads))
     for _, _, vector, problem in stream:
         frame = coming.popleft()
         if vector is None:

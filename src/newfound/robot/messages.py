@@ -5,12 +5,14 @@ definitions here, which ROS 1 and ROS 2 have kept since they exist. No ROS is ne
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
 from newfound.common.files import digest_of
+from newfound.robot.crops import Crop
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,21 +49,21 @@ class ImageMessage(NamedTuple):
     payload: bytes  # the compressed file, or the pixels row by row
     message: Any = None  # of raw pixels: what else it says of them
 
-    @property
-    def digest(self) -> bytes:
-        """What it is known by, 16 bytes; a JPEG in a message is the same as one in a file."""
-        if self.message is None:
-            return digest_of(self.payload)
-        size = f"{self.encoding} {self.message.width} x {self.message.height} {self.message.step} "
-        return digest_of(size.encode("utf-8", "replace") + self.payload)
+    def digest(self, crop: Crop | None = None) -> bytes:
+        """Return what a part is known by, 16 bytes; a whole JPEG is the same as one in a file."""
+        size, raw = "", self.message
+        if raw is not None:
+            size = f"{self.encoding} {raw.width} x {raw.height} {raw.step} "
+        digest = digest_of(size.encode("utf-8", "replace") + self.payload)
+        return digest if crop is None else digest_of(digest + str(crop).encode())
 
-    def picture(self) -> "Image":
-        """Return it as RGB, or raise UnreadableImageError."""
+    def picture(self, crop: Crop | None = None) -> "Image":
+        """Return a part, or all, as RGB; raise InputError if there is none."""
         from newfound.robot.encodings import decompressed, raw
 
-        if self.message is None:
-            return decompressed(self.payload, self.encoding)
-        return raw(self.message)
+        is_raw = self.message is not None
+        image = raw(self.message) if is_raw else decompressed(self.payload, self.encoding)
+        return image if crop is None else crop.of(image)
 
 
 @cache
@@ -76,10 +78,8 @@ def typestore(ros: int = 2) -> Any:
     with imported_from("robot"):
         from rosbags.typesys import Stores, get_types_from_msg, get_typestore
     store = get_typestore(Stores.ROS1_NOETIC if ros == 1 else Stores.ROS2_JAZZY)
-    types = {}
     for name, text in (_OF_ROS1 if ros == 1 else _OF_ROS2).items():
-        types.update(get_types_from_msg(text, name))
-    store.register(types)
+        store.register(get_types_from_msg(text, name))
     return store
 
 
@@ -96,50 +96,42 @@ def type_name(text: str) -> str:
     return f"{package}/msg/{name.removesuffix('_')}"
 
 
-def decode_cdr(data: bytes, type: str) -> Any:
-    """Return the message that bytes of ROS 2 hold, or raise MessageError.
+def decode(data: bytes, type: str, ros: int = 2) -> Any:
+    """Return the message that bytes of ROS 1 or 2 hold, or raise MessageError.
 
     Examples
     --------
-    >>> decode_cdr(string_message_cdr("mug"), "std_msgs/msg/String").data
+    >>> decode(text_message("mug"), "std_msgs/msg/String").data
     'mug'
-    >>> decode_cdr(b"mug", "std_msgs/msg/String")
+    >>> decode(text_message("mug", ros=1), "std_msgs/String", ros=1).data
+    'mug'
+    >>> decode(b"mug", "std_msgs/msg/String")
     Traceback (most recent call last):
     newfound.robot.messages.MessageError: not a std_msgs/msg/String: Invalid or unsupported CDR ...
     """
-    return _decode(typestore(2), "deserialize_cdr", data, type)
-
-
-def decode_ros1(data: bytes, type: str) -> Any:
-    """Return the message that bytes of ROS 1 hold, or raise MessageError.
-
-    Examples
-    --------
-    >>> decode_ros1(string_message_ros1("mug"), "std_msgs/String").data
-    'mug'
-    """
-    return _decode(typestore(1), "deserialize_ros1", data, type)
-
-
-def _decode(store: Any, method: str, data: bytes, type: str) -> Any:
-    if (name := type_name(type)) not in store.fielddefs:
+    store, name = typestore(ros), type_name(type)
+    if name not in store.fielddefs:
         raise MessageError(f"messages of type {type} are not read")
+    read = store.deserialize_ros1 if ros == 1 else store.deserialize_cdr
     try:
         # What a message says of its lengths is checked there against the bytes that there are.
-        return getattr(store, method)(memoryview(data), name)
+        return read(memoryview(data), name)
     except Exception as error:  # whatever bytes from outside make it do
         raise MessageError(f"not a {name}: {error}") from error
 
 
-def image_message_cdr(data: bytes, type: str | None = None) -> ImageMessage:
-    r"""Return the image that a message of ROS 2 holds, or raise MessageError.
+def read_image(data: bytes, type: str | None = None, ros: int = 2) -> ImageMessage:
+    r"""Return the image that a message holds, or raise MessageError.
 
     Parameters
     ----------
     data : bytes
-        In CDR. Where no type is said, also the bytes of a JPEG or PNG file and nothing else.
+        As ROS writes them. Where no type is said, also the bytes of a JPEG or PNG file and nothing
+        else.
     type : str, optional
         That of an Image or a CompressedImage. By default the one that takes every byte.
+    ros : int, default=2
+        1 or 2.
 
     Returns
     -------
@@ -147,28 +139,20 @@ def image_message_cdr(data: bytes, type: str | None = None) -> ImageMessage:
 
     Examples
     --------
-    >>> image_message_cdr(b"\x89PNG\r\n\x1a\n...").stamp is None
+    >>> read_image(b"\x89PNG\r\n\x1a\n...").stamp is None
     True
     """
     if type is not None:
-        return image_message(decode_cdr(data, type))
+        return _image_in(decode(data, type, ros))
     if data[:1] in (b"\xff", b"\x89"):  # CDR begins with a zero
         return ImageMessage(None, "", "a file", bytes(data))
     for name in IMAGES:
-        try:
-            return image_message(decode_cdr(data, name))
-        except MessageError:
-            continue
+        with suppress(MessageError):
+            return _image_in(decode(data, name, ros))
     raise MessageError("neither an Image nor a CompressedImage of sensor_msgs, JPEG or PNG")
 
 
-def image_message_ros1(data: bytes, type: str) -> ImageMessage:
-    """Return the image that a message of ROS 1 holds, or raise MessageError."""
-    return image_message(decode_ros1(data, type))
-
-
-def image_message(message: Any) -> ImageMessage:
-    """Return the image in a decoded message, or raise MessageError if there is none."""
+def _image_in(message: Any) -> ImageMessage:
     if (name := message.__msgtype__) not in IMAGES:
         raise MessageError(f"a {name} is not an image")
     stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
@@ -178,33 +162,23 @@ def image_message(message: Any) -> ImageMessage:
     return ImageMessage(stamp, frame_id, message.encoding, payload, message)
 
 
-def string_cdr(data: bytes) -> str:
-    """Return the text in a std_msgs String of ROS 2, or raise MessageError."""
-    return str(decode_cdr(data, STRING).data)
+def read_text(data: bytes, ros: int = 2) -> str:
+    """Return the text in a std_msgs String, or raise MessageError."""
+    return str(decode(data, STRING, ros).data)
 
 
-def string_ros1(data: bytes) -> str:
-    """Return the text in a std_msgs String of ROS 1, or raise MessageError."""
-    return str(decode_ros1(data, STRING).data)
-
-
-def string_message_cdr(text: str) -> bytes:
-    """Return a std_msgs String of ROS 2.
+def text_message(text: str, ros: int = 2) -> bytes:
+    """Return a std_msgs String.
 
     Examples
     --------
-    >>> string_cdr(string_message_cdr("Tüte"))
+    >>> read_text(text_message("Tüte"))
     'Tüte'
     """
-    return _encoded(2, STRING, data=_text(text))
+    return _encoded(ros, STRING, _text(text))
 
 
-def string_message_ros1(text: str) -> bytes:
-    """Return a std_msgs String of ROS 1."""
-    return _encoded(1, STRING, data=_text(text))
-
-
-def classification_cdr(stamp: int, frame_id: str, results: Sequence[tuple[str, float]]) -> bytes:
+def classification_ros2(stamp: int, frame_id: str, results: Sequence[tuple[str, float]]) -> bytes:
     """Return a vision_msgs Classification of ROS 2.
 
     Parameters
@@ -221,13 +195,13 @@ def classification_cdr(stamp: int, frame_id: str, results: Sequence[tuple[str, f
 
     Examples
     --------
-    >>> data = classification_cdr(1_500_000_000, "camera", [("mug", 0.9)])
-    >>> decode_cdr(data, CLASSIFICATION).results[0].class_id
+    >>> data = classification_ros2(1_500_000_000, "camera", [("mug", 0.9)])
+    >>> decode(data, CLASSIFICATION).results[0].class_id
     'mug'
     """
     hypothesis = typestore(2).types[HYPOTHESIS]
     guesses = [hypothesis(class_id=_text(label), score=score) for label, score in results]
-    return _encoded(2, CLASSIFICATION, header=_header(2, stamp, frame_id), results=guesses)
+    return _encoded(2, CLASSIFICATION, _header(2, stamp, frame_id), guesses)
 
 
 def classification_ros1(stamp: int, frame_id: str, results: Sequence[tuple[int, float]]) -> bytes:
@@ -236,7 +210,7 @@ def classification_ros1(stamp: int, frame_id: str, results: Sequence[tuple[int, 
     Examples
     --------
     >>> data = classification_ros1(0, "camera", [(7, 0.9)])
-    >>> decode_ros1(data, CLASSIFICATION_2D).results[0].id
+    >>> decode(data, CLASSIFICATION_2D, ros=1).results[0].id
     7
     """
     import numpy as np
@@ -244,19 +218,13 @@ def classification_ros1(stamp: int, frame_id: str, results: Sequence[tuple[int, 
     types, header = typestore(1).types, _header(1, stamp, frame_id)
     guesses = [types[HYPOTHESIS](id=number, score=score) for number, score in results]
     none = types[IMAGE](header, 0, 0, "", 0, 0, np.zeros(0, dtype=np.uint8))
-    return _encoded(1, CLASSIFICATION_2D, header=header, results=guesses, source_img=none)
+    return _encoded(1, CLASSIFICATION_2D, header, guesses, none)
 
 
 def vision_info_ros1(stamp: int, method: str, location: str, version: int) -> bytes:
     """Return a vision_msgs VisionInfo of ROS 1: which parameter says what the numbers mean."""
-    return _encoded(
-        1,
-        VISION_INFO,
-        header=_header(1, stamp, ""),
-        method=_text(method),
-        database_location=_text(location),
-        database_version=version,
-    )
+    header = _header(1, stamp, "")
+    return _encoded(1, VISION_INFO, header, _text(method), _text(location), version)
 
 
 def _header(ros: int, stamp: int, frame_id: str) -> Any:
@@ -266,10 +234,11 @@ def _header(ros: int, stamp: int, frame_id: str) -> Any:
     return types["std_msgs/msg/Header"](stamp=time, frame_id=_text(frame_id), **number)
 
 
-def _encoded(ros: int, type: str, **fields: Any) -> bytes:
+def _encoded(ros: int, type: str, *fields: Any) -> bytes:
+    """Return a message of these fields, in the order of its definition."""
     store = typestore(ros)
     write = store.serialize_ros1 if ros == 1 else store.serialize_cdr
-    return bytes(write(store.types[type](**fields), type))
+    return bytes(write(store.types[type](*fields), type))
 
 
 def _text(text: str) -> str:

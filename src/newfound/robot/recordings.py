@@ -3,28 +3,16 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from newfound.common.errors import InputError, NewfoundError
-from newfound.common.files import digest_of
 from newfound.recognition.sources import Problem
 from newfound.robot.bags import Bag, open_bag
-from newfound.robot.bags import is_recording as is_recording
+from newfound.robot.crops import Crop
 from newfound.robot.frames import Frame, clock
 from newfound.robot.labels import Spans, read_spans, texts_as_spans
-from newfound.robot.messages import (
-    IMAGES,
-    STRING,
-    MessageError,
-    image_message_cdr,
-    image_message_ros1,
-    string_cdr,
-    string_ros1,
-)
+from newfound.robot.messages import IMAGES, STRING, MessageError, read_image, read_text
 from newfound.robot.salvage import Message
-
-if TYPE_CHECKING:
-    from newfound.robot.crops import Crop
 
 # Topics that are listed where one is to be chosen.
 MOST_LISTED = 20
@@ -65,9 +53,12 @@ class Recording:
     """
 
     # bag: open between enter and exit. topic: that of the images, chosen on entering.
-    # spans: what is shown when, read on entering.
+    # spans: what is shown when, read on entering. start: when the recording begins, whatever its
+    # first message is; Unix time. total: messages of the topic.
 
     is_live = False
+    start: float
+    total: int | None
     bag: Bag
     spans: Spans
 
@@ -76,39 +67,24 @@ class Recording:
         path: str | Path,
         topic: str | None = None,
         labels: str | None = None,
-        crop: "Crop | None" = None,
+        crop: Crop | None = None,
     ) -> None:
-        self.path = Path(path)
-        self.topic = topic or ""
-        self.labels = labels
-        self.crop = crop
+        self.path, self.name = Path(path), Path(path).name
+        self.topic, self.labels, self.crop = topic or "", labels, crop
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self.bag = stack.enter_context(open_bag(self.path))
+            self.start = self.bag.start / 1e9
             self.topic = self._checked(self.topic, IMAGES) if self.topic else self._only_topic()
-            self.spans = self._spans(self.labels)
+            self.total = self.bag.topics[self.topic].total
+            self.spans = self._read_labels()
             self._open = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
-
-    @property
-    def name(self) -> str:
-        """What its file is called."""
-        return self.path.name
-
-    @property
-    def total(self) -> int:
-        """How many messages the topic has."""
-        return self.bag.topics[self.topic].total
-
-    @property
-    def start(self) -> float:
-        """When the recording begins, whatever its first message is: Unix time."""
-        return self.bag.start / 1e9
 
     def frames(self) -> Iterator[Frame | Problem]:
         """Yield the images of the topic, and what could not be read as one.
@@ -125,42 +101,38 @@ class Recording:
     def _frame(self, message: Message) -> Frame | Problem:
         time = message.time / 1e9
         name = f"{self.name} at {clock(time - self.start)}"
-        read = image_message_ros1 if self.bag.ros == 1 else image_message_cdr
         try:
-            found = read(message.data, message.type)
-            image, digest = found.picture(), found.digest
-            if self.crop is not None:
-                image, digest = self.crop.of(image), digest_of(digest + f"{self.crop}".encode())
+            shot = read_image(message.data, message.type, self.bag.ros)
+            image, digest = shot.picture(self.crop), shot.digest(self.crop)
         except NewfoundError as error:
             return Problem(name, str(error))
         return Frame(image, time, name, digest, self.spans.at(time))
 
-    def _spans(self, labels: str | None) -> Spans:
-        if labels is None:
-            return Spans([])
-        if labels.lower().endswith((".csv", ".tsv")):
-            return read_spans(labels, self.start)
-        return texts_as_spans(sorted(self._texts(self._checked(labels, (STRING,)))))
+    def _read_labels(self) -> Spans:
+        if self.labels is None:
+            return Spans()
+        if self.labels.lower().endswith((".csv", ".tsv")):
+            return read_spans(self.labels, self.start)
+        return texts_as_spans(sorted(self._texts(self._checked(self.labels, (STRING,)))))
 
     def _texts(self, topic: str) -> Iterator[tuple[float, str]]:
-        read = string_ros1 if self.bag.ros == 1 else string_cdr
         try:
             for message in self.bag.messages(topic):
-                yield message.time / 1e9, read(message.data)
+                yield message.time / 1e9, read_text(message.data, self.bag.ros)
         except MessageError as error:
             raise InputError(f"{self.path}: {topic}: {error}") from error
         except InputError:  # a part is lost, as whoever asks for frames is told
             return
 
     def _only_topic(self) -> str:
-        found = [name for name, topic in self.bag.topics.items() if topic.type in IMAGES]
-        if not found:
+        topics = [name for name, topic in self.bag.topics.items() if topic.type in IMAGES]
+        if not topics:
             raise InputError(f"{self.path}: no topic of images in it, but {self._listed()}")
-        if len(found) > 1:
+        if len(topics) > 1:
             raise InputError(
-                f"{self.path}: {len(found)} topics of images; choose one of {self._listed(IMAGES)}"
+                f"{self.path}: {len(topics)} topics of images; choose one of {self._listed(IMAGES)}"
             )
-        return found[0]
+        return topics[0]
 
     def _checked(self, name: str, types: tuple[str, ...]) -> str:
         topic = self.bag.topics.get(name) or self.bag.topics.get(f"/{name}")
@@ -175,10 +147,10 @@ class Recording:
 
     def _listed(self, types: tuple[str, ...] = ()) -> str:
         """Return the topics there are, of some types or all, with how many messages they have."""
-        listed = [
+        topics = [
             f"{name} ({topic.total:,} of {topic.type})"
             for name, topic in sorted(self.bag.topics.items())
             if not types or topic.type in types
         ]
-        more = len(listed) - MOST_LISTED
-        return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "") or "none"
+        more = len(topics) - MOST_LISTED
+        return ", ".join(topics[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "") or "none"

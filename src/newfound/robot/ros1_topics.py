@@ -11,34 +11,28 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import sleep
+from typing import Any
 from xmlrpc.client import ServerProxy
 
 from newfound.common.errors import NewfoundError
-from newfound.robot.answers import results_of
-from newfound.robot.commands import LONGEST
+from newfound.robot.listening import Listener
 from newfound.robot.messages import (
     CLASSIFICATION_2D,
-    COMPRESSED,
-    STRING,
     VISION_INFO,
-    MessageError,
     classification_ros1,
-    image_message_ros1,
-    string_message_ros1,
-    string_ros1,
+    read_image,
+    text_message,
     typestore,
     vision_info_ros1,
 )
-
-if TYPE_CHECKING:
-    from newfound.robot.listening import Listener
-    from newfound.robot.messages import ImageMessage
+from newfound.robot.topics import FREQUENT, TEXTS, Topics
 
 log = logging.getLogger("newfound.robot")
+# Topics below the prefix, and the types of their messages.
+WRITTEN = TEXTS | {"classification": CLASSIFICATION_2D, "vision_info": VISION_INFO}
 # Where Debian has rospy, for the Python that this one may be.
 DEBIAN, DEBIANS_PYTHON = Path("/usr/lib/python3/dist-packages"), Path("/usr/bin/python3")
 # Bytes that are read at a time: an image must fit, or old ones wait in the line of the system.
@@ -76,19 +70,11 @@ def import_rospy() -> Any:
     return rospy
 
 
-def is_master_there() -> bool:
-    """Tell whether a master runs where ROS_MASTER_URI says."""
-    import_rospy()
-    import rosgraph
-
-    return bool(rosgraph.is_master_online())
-
-
-class Ros1Topics:
+class Ros1Topics(Topics):
     """A node of ROS 1, as a `Publisher` and as where a `Listener` gets its frames.
 
-    A master must be there. One that is restarted is told of the topics again, which rospy does not
-    do. A process can have one of these.
+    It waits for a master where ROS_MASTER_URI says. One that is restarted is told of the topics
+    again, which rospy does not do. A process can have one of these.
 
     Parameters
     ----------
@@ -108,26 +94,21 @@ class Ros1Topics:
 
     # _numbers: of labels, in the order met, because a Classification2D has no names. _news: is set
     # when there is a new one, or the end has come.
-    # _written, _read: names of topics, and their types. _subscribers are held, or they would end.
+
+    ros, is_connected = 1, True
 
     def __init__(self, prefix: str = "newfound") -> None:
-        self._rospy, self._prefix = import_rospy(), f"/{prefix.strip('/')}"
+        super().__init__(prefix)
+        self._rospy, name = import_rospy(), self._prefix.replace("/", "_")
         import rosgraph
 
-        name = self._prefix.strip("/").replace("/", "_")
+        while not rosgraph.is_master_online():
+            sleep(PAUSE)
         self._rospy.init_node(name, disable_signals=True, disable_rosout=True)
-        self._master, self.is_connected = rosgraph.Master(f"/{name}"), True
+        self._master = rosgraph.Master(f"/{name}")
         self._numbers: dict[str, int] = {}
-        self._read: list[str] = []
-        self._written: dict[str, str] = {}
         self._subscribers: list[Any] = []
-        self._publishers = {
-            "answer": self._publisher("answer", STRING),
-            "classification": self._publisher("classification", CLASSIFICATION_2D),
-            "vision_info": self._publisher("vision_info", VISION_INFO, latch=True),
-            "reply": self._publisher("reply", STRING, waiting=100),
-            "question": self._publisher("question", STRING, waiting=100),
-        }
+        self._publishers = {name: self._publisher(name, type) for name, type in WRITTEN.items()}
         self._news, self._is_closed = threading.Event(), False
         self._watch = threading.Thread(target=self._keep_master_told, daemon=True)
         self._watch.start()
@@ -137,35 +118,19 @@ class Ros1Topics:
         """Whether it was ended from outside: by `rosnode kill`, or a new node of its name."""
         return bool(self._rospy.is_shutdown())
 
-    def listen(self, listener: "Listener", topic: str) -> None:
+    def listen(self, listener: Listener, topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""
 
         def on_image(message: Any) -> None:
-            data, type = message._buff, _type_of(message)  # noqa: SLF001 - AnyMsg has it there
-            listener.put(lambda: image_message_ros1(data, type))
+            data = message._buff  # noqa: SLF001 - AnyMsg has it there
+            type = str(message._connection_header["type"])  # noqa: SLF001 - as above
+            listener.put(lambda: read_image(data, type, self.ros))
 
         def on_command(message: Any) -> None:
-            listener.command(_text(message._buff))  # noqa: SLF001 - as above
+            listener.command(self._command_in(message._buff))  # noqa: SLF001 - as above
 
-        with suppress(MessageError):
-            image_message_ros1(b"", COMPRESSED)  # the first takes long, and shall not be a frame
-        self._subscribe(f"/{topic.strip('/')}", on_image, 1)
+        self._subscribe(topic.strip("/"), on_image, 1)
         self._subscribe(f"{self._prefix}/command", on_command, 100)
-
-    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
-        """Say what an image shows, in JSON and as a Classification2D with the image's header."""
-        self._tell("answer", answer)
-        results = [(self._number(label), score) for label, score in results_of(answer)]
-        data = classification_ros1(message.stamp or 0, message.frame_id, results)
-        self._put("classification", data)
-
-    def reply(self, reply: Mapping[str, Any]) -> None:
-        """Say what became of a command."""
-        self._tell("reply", reply)
-
-    def question(self, question: Mapping[str, Any]) -> None:
-        """Ask what something is."""
-        self._tell("question", question)
 
     def close(self) -> None:
         """End the node."""
@@ -175,7 +140,11 @@ class Ros1Topics:
         self._rospy.signal_shutdown("newfound ends")
 
     def _tell(self, name: str, values: Mapping[str, Any]) -> None:
-        self._put(name, string_message_ros1(json.dumps(values)))
+        self._put(name, text_message(json.dumps(values), self.ros))
+
+    def _classify(self, stamp: int, frame_id: str, results: Sequence[tuple[str, float]]) -> None:
+        numbered = [(self._number(label), score) for label, score in results]
+        self._put("classification", classification_ros1(stamp, frame_id, numbered))
 
     def _put(self, name: str, data: bytes) -> None:
         publisher = self._publishers[name]
@@ -183,21 +152,19 @@ class Ros1Topics:
         message._buff = data  # noqa: SLF001 - AnyMsg has it there
         publisher.publish(message)
 
-    def _publisher(self, name: str, type: str, waiting: int = 1, latch: bool = False) -> Any:
+    def _publisher(self, name: str, type: str) -> Any:
         """Return what writes messages that are bytes already to a topic."""
         text, digest = typestore(1).generate_msgdef(type)
         values = {"_type": type.replace("/msg/", "/"), "_md5sum": digest, "_full_text": text}
         kind = builtins.type("Message", (self._rospy.AnyMsg,), {**values, "__slots__": []})
-        topic = f"{self._prefix}/{name}"
-        self._written[topic] = values["_type"]
+        topic, waiting = f"/{self._prefix}/{name}", 1 if name in FREQUENT else 100
+        latch = name == "vision_info"  # who comes later is told, too
         return self._rospy.Publisher(topic, kind, queue_size=waiting, latch=latch, tcp_nodelay=True)
 
     def _subscribe(self, topic: str, do: Callable[[Any], None], waiting: int) -> None:
-        made = self._rospy.Subscriber(
-            topic, self._rospy.AnyMsg, do, queue_size=waiting, buff_size=ROOM, tcp_nodelay=True
-        )
-        self._subscribers.append(made)
-        self._read.append(topic)
+        options = {"queue_size": waiting, "buff_size": ROOM, "tcp_nodelay": True}
+        subscriber = self._rospy.Subscriber(f"/{topic}", self._rospy.AnyMsg, do, **options)
+        self._subscribers.append(subscriber)  # or it would end
 
     def _number(self, label: str) -> int:
         if label not in self._numbers:
@@ -209,50 +176,38 @@ class Ros1Topics:
         """Tell the master of labels, and a new master of everything, until the end."""
         import rosgraph
 
-        told = 0
+        labels_told = 0
         while not (self._is_closed or self.has_ended):
-            is_news = self._news.wait(PAUSE)
+            self._news.wait(PAUSE)
             self._news.clear()
             try:
                 self._master.lookupNode(self._rospy.get_name())
-                if is_news or len(self._numbers) > told:
-                    told = self._tell_labels()
+                if len(self._numbers) > labels_told:
+                    labels_told = self._tell_labels()
                 self.is_connected = True
             except rosgraph.MasterError:  # there is one, but it has never heard of us
                 self._register()
-                told = 0
+                labels_told = 0
             except Exception:  # it is not there, or goes just now and says half a sentence
                 self.is_connected = False
 
     def _tell_labels(self) -> int:
         """Tell what the numbers of a Classification2D mean; return how many there are."""
         labels = [_NOT_IN_XML.sub("\ufffd", label) for label in list(self._numbers)]
-        place = f"{self._prefix}/labels"
-        if labels:
-            self._master.setParam(place, labels)
-            self._put("vision_info", vision_info_ros1(0, "newfound", place, len(labels)))
+        place = f"/{self._prefix}/labels"
+        self._master.setParam(place, labels)
+        self._put("vision_info", vision_info_ros1(0, "newfound", place, len(labels)))
         return len(labels)
 
     def _register(self) -> None:
         """Tell a new master of all topics, and ourselves who writes them."""
         uri = self._rospy.get_node_uri()
         try:
-            for topic, type in self._written.items():
-                self._master.registerPublisher(topic, type, uri)
-            for topic in self._read:
+            for publisher in self._publishers.values():
+                self._master.registerPublisher(publisher.resolved_name, publisher.type, uri)
+            for subscriber in self._subscribers:
+                topic = subscriber.resolved_name
                 writers = self._master.registerSubscriber(topic, "*", uri)
                 ServerProxy(uri).publisherUpdate("/master", topic, writers)
         except Exception as error:
             log.warning("the master of ROS could not be told of our topics: %s", error)
-
-
-def _type_of(message: Any) -> str:
-    return str(message._connection_header["type"])  # noqa: SLF001 - AnyMsg has it there
-
-
-def _text(data: bytes) -> str:
-    """Return the command in a String."""
-    try:
-        return string_ros1(data)[: LONGEST + 1]
-    except MessageError:  # whatever it is, it is no command, and that is said
-        return data[:LONGEST].decode("utf-8", "replace")

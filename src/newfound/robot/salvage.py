@@ -12,8 +12,10 @@ from pathlib import Path
 from struct import unpack
 from typing import Any, BinaryIO, NamedTuple
 
-from newfound.common.extras import imported_from
+from newfound.robot.messages import type_name
 
+# How files begin, a ROS 1 bag and an MCAP file.
+_BEGINS = {".bag": b"#ROSBAG V2.0\n", ".mcap": b"\x89MCAP0\r\n"}
 # What records of a ROS 1 bag and of an MCAP file are for.
 _MESSAGE_1, _CHUNK_1, _CONNECTION_1 = 2, 5, 7
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 3, 4, 5, 6
@@ -25,18 +27,9 @@ class Message(NamedTuple):
     """A message as it was recorded."""
 
     topic: str
-    type: str
+    type: str  # as newfound.robot.messages writes it
     time: int  # when it was recorded: nanoseconds of Unix time
     data: bytes
-
-    @classmethod
-    def checked(cls, topic: str, type: str, time: Any, data: Any) -> "Message":
-        """Return a message from a database, in whose columns anything may stand.
-
-        >>> Message.checked("/label", "std_msgs/msg/String", 7, None)
-        Message(topic='/label', type='std_msgs/msg/String', time=7, data=b'')
-        """
-        return cls(topic, type, int(time), data if isinstance(data, bytes) else b"")
 
 
 def messages(path: Path) -> Iterator[Message]:
@@ -56,53 +49,43 @@ def messages(path: Path) -> Iterator[Message]:
     Exception
         Whatever comes of records that make no sense.
     """
-    walks = {".bag": _of_bag, ".mcap": _of_mcap, ".db3": _of_db3}
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    for file in files:
-        if walk := walks.get(file.suffix.lower()):
-            yield from walk(file)
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        kind = file.suffix.lower()
+        if kind == ".db3":
+            yield from _of_db3(file)
+        elif kind in _BEGINS:
+            with file.open("rb") as records:
+                if records.read(len(_BEGINS[kind])) != _BEGINS[kind]:
+                    raise ValueError(f"it does not begin as a {kind} file does")
+                yield from _of_bag(records, {}) if kind == ".bag" else _of_mcap(records, {}, {})
 
 
-def _of_bag(path: Path) -> Iterator[Message]:
-    with path.open("rb") as file:
-        if file.readline(20) != b"#ROSBAG V2.0\n":
-            raise ValueError("it does not begin as a bag of ROS 1 does")
-        yield from _records_of_bag(file, {})
+def _of_bag(file: BinaryIO, topics: dict[int, tuple[str, str]]) -> Iterator[Message]:
+    from rosbags.rosbag1.reader import Header, decompressors, read_bytes, read_uint32
 
-
-def _records_of_bag(file: BinaryIO, topics: dict[int, tuple[str, str]]) -> Iterator[Message]:
-    with imported_from("robot"):
-        from rosbags.rosbag1.reader import Header, decompressors, read_bytes, read_uint32
     while file.read(1):
         file.seek(-1, 1)
         header: Any = Header.read(file)
         kind = header.get_uint8("op")
         if kind == _CONNECTION_1:
-            says = Header.read(file)
-            topics[header.get_uint32("conn")] = header.get_string("topic"), says.get_string("type")
+            type = type_name(Header.read(file).get_string("type"))
+            topics[header.get_uint32("conn")] = header.get_string("topic"), type
         elif kind == _MESSAGE_1:
             data = read_bytes(file, read_uint32(file))
             yield Message(*topics[header.get_uint32("conn")], header.get_time("time"), data)
         elif kind == _CHUNK_1 and (compression := header.get_string("compression")) != "none":
             chunk = decompressors[compression](read_bytes(file, read_uint32(file)))
-            yield from _records_of_bag(BytesIO(chunk), topics)
+            yield from _of_bag(BytesIO(chunk), topics)
         else:  # the records of a chunk that is not compressed come next, also if its end is lost
             size = read_uint32(file)
             file.seek(0 if kind == _CHUNK_1 else size, 1)
 
 
-def _of_mcap(path: Path) -> Iterator[Message]:
-    with path.open("rb") as file:
-        if file.read(8) != b"\x89MCAP0\r\n":
-            raise ValueError("it does not begin as an MCAP file does")
-        yield from _records_of_mcap(file, {}, {})
-
-
-def _records_of_mcap(
+def _of_mcap(
     file: BinaryIO, schemas: dict[int, str], topics: dict[int, tuple[str, str]]
 ) -> Iterator[Message]:
-    with imported_from("robot"):
-        from rosbags.rosbag2.storage_mcap import DECOMPRESSORS, read_exact, read_string
+    from rosbags.rosbag2.storage_mcap import DECOMPRESSORS, read_exact, read_string
+
     while kind := file.read(1):
         (size,) = unpack("<Q", read_exact(file, 8))
         if kind[0] == _CHUNK:
@@ -110,7 +93,7 @@ def _records_of_mcap(
             compression, (packed,) = read_string(file), unpack("<Q", read_exact(file, 8))
             if compression:
                 chunk = DECOMPRESSORS[compression](read_exact(file, packed), unpacked)
-                yield from _records_of_mcap(BytesIO(chunk), schemas, topics)
+                yield from _of_mcap(BytesIO(chunk), schemas, topics)
         elif kind[0] in (_SCHEMA, _CHANNEL, _MESSAGE):
             record = BytesIO(read_exact(file, size))
             (number,) = unpack("<H", record.read(2))
@@ -118,7 +101,7 @@ def _records_of_mcap(
                 schemas[number] = read_string(record)
             elif kind[0] == _CHANNEL:
                 (schema,) = unpack("<H", record.read(2))
-                topics[number] = read_string(record), schemas.get(schema, "")
+                topics[number] = read_string(record), type_name(schemas.get(schema, ""))
             else:
                 (time,) = unpack("<4xQ8x", record.read(20))
                 yield Message(*topics[number], time, record.read())
@@ -127,26 +110,22 @@ def _records_of_mcap(
 
 
 def _of_db3(path: Path) -> Iterator[Message]:
+    from rosbags.rosbag2.storage_mcap import DECOMPRESSORS
+
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
         # Otherwise a file that is shorter than it says is not read at all.
         database.execute("PRAGMA writable_schema = ON")
         database.execute("PRAGMA trusted_schema = OFF")
         for table in ("messages", "topics"):  # a view could make us count for ever
-            found = database.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,))
-            if found.fetchall() != [("table",)]:
+            types = database.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,))
+            if types.fetchall() != [("table",)]:
                 raise ValueError(f"it has no table of {table}")
-        listed = database.execute("SELECT id, name, type FROM topics")
-        topics = {number: (str(name), str(kind)) for number, name, kind in listed}
+        topic_rows = database.execute("SELECT id, name, type FROM topics")
+        topics = {number: (str(name), type_name(str(type))) for number, name, type in topic_rows}
         rows = database.execute("SELECT topic_id, timestamp, data FROM messages NOT INDEXED")
-        for number, time, data in rows:
-            message = Message.checked(*topics[number], time, data)
-            # Messages may be packed each; no other of ROS 2 begins so.
-            is_packed = message.data.startswith(_ZSTD)
-            yield message._replace(data=_unpacked(data)) if is_packed else message
-
-
-def _unpacked(data: bytes) -> bytes:
-    with imported_from("robot"):
-        from rosbags.rosbag2.storage_mcap import DECOMPRESSORS
-    return DECOMPRESSORS["zstd"](data, 0)
+        for number, time, cell in rows:
+            data = cell if isinstance(cell, bytes) else b""  # anything may stand in a database
+            if data.startswith(_ZSTD):  # they may be packed each; no other message begins so
+                data = DECOMPRESSORS["zstd"](data, 0)
+            yield Message(*topics[number], int(time), data)

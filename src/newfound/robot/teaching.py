@@ -1,6 +1,6 @@
 """Footage on its way into a lesson: frames that are worth one, label by label."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -45,6 +45,8 @@ class FootageLesson:
 
     # _thinnings: of each label of the footage that is taught.
 
+    _thinnings: defaultdict[Any, Thinning]
+
     def __init__(
         self,
         lesson: Lesson,
@@ -55,7 +57,6 @@ class FootageLesson:
         self.lesson, self.label = lesson, label
         self.every, self.at_most = every or Every(1), at_most
         self.seen, self.skipped = 0, Counter[str]()
-        self._thinnings: dict[Any, Thinning] = {}
 
     def run(self, frames: Iterable[Frame | Problem], is_live: bool = False) -> None:
         """Teach the frames of one footage.
@@ -67,7 +68,7 @@ class FootageLesson:
             Whether they come as they are taken. Then all that was taken is learned, also if
             Ctrl-C ends it: it will not come again.
         """
-        self._thinnings = {}
+        self._thinnings = defaultdict(lambda: Thinning(self.at_most, self.skipped))
         extractor = self.lesson.recogniser.extractor
         looked = look(self._wanted(frames), extractor, self.lesson.problems, is_live)
         try:
@@ -87,9 +88,7 @@ class FootageLesson:
             if isinstance(frame, Problem):
                 yield frame
                 continue
-            thinning = self._thinnings.get(frame.label)
-            if thinning is None:
-                thinning = self._thinnings[frame.label] = Thinning(self.at_most, self.skipped)
+            thinning = self._thinnings[frame.label]
             if thinning.wants(frame.image):
                 yield frame
             elif thinning.is_full and self.label is not None:
@@ -101,7 +100,9 @@ class FootageLesson:
             yield frame
 
     def _example(self, frame: Frame, vector: NDArray[np.float32], made_by: Identity) -> Example:
-        picture = thumbnail_of(frame.image) if self.lesson.recogniser.keeps_thumbnails else None
+        picture = (
+            thumbnail_of(frame.image) if self.lesson.recogniser.edits.keeps_thumbnails else None
+        )
         return Example(
             frame.name,
             frame.label,

@@ -2,13 +2,11 @@
 
 from collections import Counter, deque
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from newfound.features.images import Image
 
 # Why frames are skipped.
 ALIKE, BLURRED, BEYOND = "hardly different", "blurred", "beyond --at-most"
@@ -20,12 +18,12 @@ ALIKE, BLURRED, BEYOND = "hardly different", "blurred", "beyond --at-most"
 ALIKE_FROM = 0.93
 # A vector that varies by less than this part of its length shows nothing but noise.
 PLAIN = 0.02
-# With so many of those taught last it is compared.
+# How many of those taught last it is compared with.
 REMEMBERED = 256
-# A frame is blurred if it has less than this part of the sharpness that is usual among so many
-# frames up to it; fewer than FEWEST say nothing.
+# A frame is blurred if its sharpness is below this part of the median of the NEIGHBOURS frames up
+# to it; fewer than FEWEST say nothing.
 BLUR, NEIGHBOURS, FEWEST = 0.25, 31, 5
-# Sharpness is measured with sides of about so many pixels, where most of a sensor's noise is gone.
+# Sides in pixels at which sharpness is measured: there most of a sensor's noise is gone.
 SIDE = 128
 
 
@@ -70,7 +68,7 @@ class Thinning:
         """Whether as many were taken as are wanted."""
         return self.at_most is not None and self.taken >= self.at_most
 
-    def wants(self, image: "Image") -> bool:
+    def wants(self, image: Image.Image) -> bool:
         """Tell whether a frame is worth turning into a vector, by its picture."""
         if self.is_full:
             return self._skip(BEYOND)
@@ -97,7 +95,7 @@ class Thinning:
         self.skipped[why] += 1
         return False
 
-    def _is_blurred(self, image: "Image") -> bool:
+    def _is_blurred(self, image: Image.Image) -> bool:
         """Tell whether a frame is far less sharp than its neighbours.
 
         Plain things are never sharp, so it is compared with no fixed number. If all of a clip is
@@ -120,7 +118,7 @@ def _standardised(vector: NDArray[np.floating]) -> NDArray[np.float64]:
     return row / spread if spread > PLAIN * length else np.zeros_like(row)
 
 
-def sharpness(image: "Image") -> float:
+def sharpness(image: Image.Image) -> float:
     """Return how much an image varies from pixel to pixel, in the direction where that is less.
 
     Out of focus it is little in all directions, and in motion in one of them.

@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from newfound.recognition.evaluation import Evaluation
 from newfound.recognition.evidence import HALF_LIFE, Evidence
-from newfound.recognition.recogniser import Answer, Recogniser
+from newfound.recognition.recogniser import Recogniser
 from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame
 from newfound.robot.labels import labelled
@@ -17,24 +18,24 @@ from newfound.robot.looking import look
 PARTS = 10
 
 
-class Said(NamedTuple):
-    """What was said of a frame: the best guess, and whether it is called known."""
+class FrameAnswer(NamedTuple):
+    """The answer to a frame: the best guess, and whether it is called known."""
 
     label: str
     known: bool
 
 
 class Moment(NamedTuple):
-    """What a frame shows, and what was said of it, by itself and with those before it."""
+    """What a frame shows, and the answers to it, by itself and with those before it."""
 
     time: float  # in seconds since the footage begins
     shown: str
-    said: Said
-    smoothed: Said
+    answer: FrameAnswer
+    smoothed: FrameAnswer
 
 
-class Part(NamedTuple):
-    """What was said of the frames of a part of the time."""
+class TimelinePart(NamedTuple):
+    """How often the answers to the frames of a part of the time are right."""
 
     start: float
     end: float
@@ -45,23 +46,23 @@ class Part(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """What was said of the labelled frames of one footage."""
+    """The answers to the labelled frames of one footage."""
 
     name: str
     moments: list[Moment]
 
-    def parts(self, n: int = PARTS) -> list[Part]:
-        """Return how often that was right in each of n equal parts of its time, where frames are.
+    def parts(self, n: int = PARTS) -> list[TimelinePart]:
+        """Return how often they are right in each of n equal parts of its time, where frames are.
 
         Examples
         --------
-        >>> right, wrong = Said("mug", True), Said("cup", False)
-        >>> said = [right, right, wrong, right]
-        >>> moments = [Moment(time, "mug", each, right) for time, each in enumerate(said)]
+        >>> right, wrong = FrameAnswer("mug", True), FrameAnswer("cup", False)
+        >>> answers = [right, right, wrong, right]
+        >>> moments = [Moment(time, "mug", answer, right) for time, answer in enumerate(answers)]
         >>> for part in Timeline("clip.mp4", moments).parts(2):
         ...     print(part)
-        Part(start=0.0, end=1.5, frames=2, right=1.0, smoothed_right=1.0, unknown=0.0)
-        Part(start=1.5, end=3.0, frames=2, right=0.5, smoothed_right=1.0, unknown=0.5)
+        TimelinePart(start=0.0, end=1.5, frames=2, right=1.0, smoothed_right=1.0, unknown=0.0)
+        TimelinePart(start=1.5, end=3.0, frames=2, right=0.5, smoothed_right=1.0, unknown=0.5)
         """
         if not self.moments:
             return []
@@ -77,12 +78,11 @@ class Timeline(NamedTuple):
         ]
 
 
-def _part(start: float, end: float, moments: Sequence[Moment]) -> Part:
-    n = len(moments)
-    right = sum(each.said.label == each.shown for each in moments)
-    smoothed = sum(each.smoothed.label == each.shown for each in moments)
-    unknown = sum(not each.said.known for each in moments)
-    return Part(start, end, n, right / n, smoothed / n, unknown / n)
+def _part(start: float, end: float, moments: Sequence[Moment]) -> TimelinePart:
+    right = fmean(moment.answer.label == moment.shown for moment in moments)
+    smoothed = fmean(moment.smoothed.label == moment.shown for moment in moments)
+    unknown = fmean(not moment.answer.known for moment in moments)
+    return TimelinePart(start, end, len(moments), right, smoothed, unknown)
 
 
 class FootageEvaluation:
@@ -132,20 +132,15 @@ class FootageEvaluation:
         self.passed_over = Counter[str]()
 
     def add(
-        self,
-        frames: Iterable[Frame | Problem],
-        shown: Any = None,
-        *,
-        name: str,
-        start: float = 0.0,
+        self, frames: Iterable[Frame | Problem], shown: Any = None, *, name: str, start: float = 0.0
     ) -> None:
         """Look at the labelled frames of one footage.
 
         Parameters
         ----------
         frames : iterable of Frame or Problem
-        shown : Spans, or a label, optional
-            What they show; by default, they say it.
+        shown : str, bool or int, optional
+            What all of them show; by default, they say it.
         name : str
             What the footage is called.
         start : float, default=0.0
@@ -163,9 +158,6 @@ class FootageEvaluation:
             label = str(self.recogniser.label(frame.label))
             self.plain.add(label, str(answer.label), answer.unknown)
             self.smoothed.add(label, str(together.label), together.unknown)
-            moments.append(Moment(frame.time - start, label, _said(answer), _said(together)))
+            answers = (FrameAnswer(str(one.label), one.known) for one in (answer, together))
+            moments.append(Moment(frame.time - start, label, *answers))
         self.timelines.append(Timeline(name, moments))
-
-
-def _said(answer: Answer) -> Said:
-    return Said(str(answer.label), answer.known)

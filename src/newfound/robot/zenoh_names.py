@@ -8,10 +8,10 @@ finds nodes and topics by liveliness tokens. Both put messages in CDR.
 import re
 import struct
 from functools import cache
-from itertools import count
 from time import time_ns
 from typing import NamedTuple
 
+from newfound.common.files import digest_of
 from newfound.robot.messages import MessageError, type_name, typestore
 
 NODE = "newfound"
@@ -82,23 +82,16 @@ def _typed(type: str) -> str:
     return f"{package}::msg::dds_::{name}_/{typestore(2).hash_rihs01(type_name(type))}"
 
 
-class Attachments:
-    r"""What rmw_zenoh wants with each message of one writer; without it, whoever reads may crash.
+def attachment(number: int, token: str) -> bytes:
+    r"""Return what rmw_zenoh wants with a message; without it, whoever reads may crash.
 
-    33 bytes: the number of the message, Unix time in nanoseconds, and the writer's id after its
-    length.
+    33 bytes: the number of the message, Unix time in nanoseconds, and the id of the writer, made
+    of its token, after its length.
 
     Examples
     --------
-    >>> attachments = Attachments(b"0123456789abcdef")
-    >>> first = attachments.next()
-    >>> len(first), first[:8], first[16:]
-    (33, b'\x01\x00\x00\x00\x00\x00\x00\x00', b'\x100123456789abcdef')
+    >>> first = attachment(1, Names(0).token("ab12", 3, "MP"))
+    >>> len(first), first[:8], first[16]
+    (33, b'\x01\x00\x00\x00\x00\x00\x00\x00', 16)
     """
-
-    def __init__(self, writer: bytes) -> None:
-        self._writer, self._numbers = writer, count(1)
-
-    def next(self) -> bytes:
-        """Return that of the next message."""
-        return struct.pack("<qqB16s", next(self._numbers), time_ns(), 16, self._writer)
+    return struct.pack("<qqB16s", number, time_ns(), 16, digest_of(token.encode()))

@@ -2,45 +2,37 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
-from newfound.common.files import digest_of
-from newfound.robot.answers import results_of
-from newfound.robot.commands import LONGEST
+from newfound.robot.listening import Listener
 from newfound.robot.messages import (
     CLASSIFICATION,
     COMPRESSED,
     STRING,
-    MessageError,
-    classification_cdr,
-    image_message_cdr,
-    string_cdr,
-    string_message_cdr,
+    ImageMessage,
+    classification_ros2,
+    read_image,
+    text_message,
 )
-from newfound.robot.zenoh_names import Attachments, Names
+from newfound.robot.topics import FREQUENT, TEXTS, Topics
+from newfound.robot.zenoh_names import Names, attachment
 
-if TYPE_CHECKING:
-    from newfound.robot.listening import Listener
-    from newfound.robot.messages import ImageMessage
+with imported_from("robot"):
+    import zenoh
+    from zenoh.handlers import Callback
 
 # Topics below the prefix, and the types of their messages.
-WRITTEN = {
-    "answer": STRING,
-    "classification": CLASSIFICATION,
-    "reply": STRING,
-    "question": STRING,
+WRITTEN = TEXTS | {"classification": CLASSIFICATION}
+# Whoever is not there is tried again, after so many milliseconds at first and at last, for ever.
+PATIENT = {
+    "connect/timeout_ms": -1,
+    "connect/exit_on_failure": False,
+    "connect/retry": {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 2},
 }
-# Those that are written to for every frame.
-FREQUENT = ("answer", "classification")
-# No command has more bytes; of one that has, the rest is not read.
-MOST_BYTES = 4 * LONGEST + 16
-# Who is not there is tried again after so many milliseconds, at first and at last.
-RETRY = {"period_init_ms": 200, "period_max_ms": 1000, "period_increase_factor": 2}
 
 
 class Network(NamedTuple):
@@ -56,28 +48,25 @@ class Network(NamedTuple):
 
     def config(self) -> Any:
         """Return it as Zenoh wants it. Who names addresses looks for nobody else."""
-        import zenoh
-
-        is_plain = self.file is None
-        config = zenoh.Config() if self.file is None else zenoh.Config.from_file(self.file)
-        values: dict[str, Any] = {}
-        if is_plain:
-            values |= {"connect/timeout_ms": -1, "connect/exit_on_failure": False}
-            values["connect/retry"] = RETRY
-        if is_plain and len(self.connect) == 1 and not self.listen:
-            values["mode"] = "client"
-        if self.connect:
-            values["connect/endpoints"] = list(self.connect)
-        if self.listen or (self.connect and is_plain):
-            values["listen/endpoints"] = list(self.listen)
-        if (self.listen or self.connect) and is_plain:
-            values["scouting/multicast/enabled"] = False
+        endpoints: dict[str, Any] = {
+            "connect/endpoints": self.connect,
+            "listen/endpoints": self.listen,
+        }
+        if self.file is not None:
+            config = zenoh.Config.from_file(self.file)
+            values = {name: addresses for name, addresses in endpoints.items() if addresses}
+        else:
+            config, values = zenoh.Config(), dict(PATIENT)
+            if self.connect or self.listen:
+                values |= {**endpoints, "scouting/multicast/enabled": False}
+            if len(self.connect) == 1 and not self.listen:
+                values["mode"] = "client"
         for name, value in values.items():
             config.insert_json5(name, json.dumps(value))
         return config
 
 
-class ZenohTopics:
+class ZenohTopics(Topics):
     """A session of Zenoh, as a `Publisher` and as where a `Listener` gets its frames.
 
     It finds whoever comes, or comes back, by itself. One that connects to a single address waits
@@ -103,9 +92,8 @@ class ZenohTopics:
     def __init__(
         self, network: Network | None = None, prefix: str = "newfound", domain: int | None = None
     ) -> None:
-        with imported_from("robot"):
-            import zenoh
-        self._names, self._prefix = Names(domain), prefix.strip("/")
+        super().__init__(prefix)
+        self._names = Names(domain)
         try:
             self._session: Any = zenoh.open((network or Network()).config())
         except zenoh.ZError as error:
@@ -115,8 +103,7 @@ class ZenohTopics:
         self._messages = {name: self._writer(name, type) for name, type in WRITTEN.items()}
         self._texts = {
             name: _Writer(self._session, f"{self._prefix}/{name}/json", name in FREQUENT)
-            for name, type in WRITTEN.items()
-            if type == STRING
+            for name in TEXTS
         }
 
     @property
@@ -129,32 +116,28 @@ class ZenohTopics:
         """Whether the session is closed."""
         return bool(self._session.is_closed())
 
-    def listen(self, listener: "Listener", topic: str) -> None:
+    def listen(self, listener: Listener, topic: str) -> None:
         """Give images of a topic, and commands, to a listener from now on."""
-        from zenoh.handlers import Callback
-
         session, names = self._session, self._names
         command = f"{self._prefix}/command"
+
+        def read(sample: Any) -> ImageMessage:
+            return read_image(sample.payload.to_bytes(), names.type_of(str(sample.key_expr)))
 
         def on_image(sample: Any) -> None:
             listener.put(lambda: read(sample))
 
-        def read(sample: Any) -> "ImageMessage":
-            type = names.type_of(str(sample.key_expr))
-            return image_message_cdr(sample.payload.to_bytes(), type)
-
         def on_command(sample: Any) -> None:
-            listener.command(_text(sample.payload))
+            listener.command(self._command_in(sample.payload.to_bytes()))
 
         def on_query(query: Any) -> None:
             def tell(reply: Mapping[str, Any]) -> None:
                 with query:
                     query.reply(command, json.dumps(reply))
 
-            listener.command("" if query.payload is None else _text(query.payload), tell)
+            data = b"" if query.payload is None else query.payload.to_bytes()
+            listener.command(self._command_in(data), tell)
 
-        with suppress(MessageError):
-            image_message_cdr(b"")  # the first takes long, and shall not be a frame
         # In the thread that receives: these return at once, and so nothing waits between.
         commands = {command, names.to_read(command)}
         for key, do in (names.to_read(topic), on_image), *((key, on_command) for key in commands):
@@ -163,36 +146,22 @@ class ZenohTopics:
         self._declare("MS", topic, COMPRESSED)
         self._declare("MS", command, STRING)
 
-    def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
-        """Say what an image shows, in JSON and as a Classification with the image's header."""
-        self._tell("answer", answer)
-        stamp, results = message.stamp or 0, results_of(answer)
-        data = classification_cdr(stamp, message.frame_id, results)
-        self._messages["classification"].put(data)
-
-    def reply(self, reply: Mapping[str, Any]) -> None:
-        """Say what became of a command."""
-        self._tell("reply", reply)
-
-    def question(self, question: Mapping[str, Any]) -> None:
-        """Ask what something is."""
-        self._tell("question", question)
-
     def close(self) -> None:
         """End the session."""
         self._session.close()
 
     def _tell(self, name: str, values: Mapping[str, Any]) -> None:
         text = json.dumps(values)
-        self._messages[name].put(string_message_cdr(text))
+        self._messages[name].put(text_message(text))
         self._texts[name].put(text)
+
+    def _classify(self, stamp: int, frame_id: str, results: Sequence[tuple[str, float]]) -> None:
+        self._messages["classification"].put(classification_ros2(stamp, frame_id, results))
 
     def _writer(self, name: str, type: str) -> "_Writer":
         topic = f"{self._prefix}/{name}"
-        token = self._declare("MP", topic, type)
-        attachments = Attachments(digest_of(token.encode())) if token else None
-        key = self._names.to_write(topic, type)
-        return _Writer(self._session, key, name in FREQUENT, attachments)
+        key, token = self._names.to_write(topic, type), self._declare("MP", topic, type)
+        return _Writer(self._session, key, name in FREQUENT, token)
 
     def _declare(self, kind: str, topic: str = "", type: str = "") -> str:
         """Let rmw_zenoh know of the node or of a topic; return the token that says so."""
@@ -210,12 +179,10 @@ class _Writer:
     Answers stand in a line of their own, so that they do not take the room of what comes seldom.
     """
 
-    def __init__(
-        self, session: Any, key: str, is_frequent: bool, attachments: Attachments | None = None
-    ) -> None:
-        import zenoh
+    # _token: that of the writer, which rmw_zenoh knows by it; empty: there is none.
 
-        self._attachments = attachments
+    def __init__(self, session: Any, key: str, is_frequent: bool, token: str = "") -> None:
+        self._token, self._numbers = token, count(1)
         self._publisher = session.declare_publisher(
             key,
             congestion_control=zenoh.CongestionControl.DROP,
@@ -224,25 +191,12 @@ class _Writer:
         )
 
     def put(self, data: bytes | str) -> None:
-        more = None if self._attachments is None else self._attachments.next()
+        more = attachment(next(self._numbers), self._token) if self._token else None
         self._publisher.put(data, attachment=more)
 
 
 def _key(text: str) -> Any:
-    import zenoh
-
     try:
         return zenoh.KeyExpr(text)
     except zenoh.ZError as error:
         raise InputError(f"{text!r} is no topic of Zenoh: {error}") from error
-
-
-def _text(payload: Any) -> str:
-    """Return the command in a message: text, or a String in CDR, which begins with a zero."""
-    data: bytes = payload.to_bytes()
-    try:
-        if data[:1] == b"\0":
-            return string_cdr(data)[:MOST_BYTES]
-    except MessageError:
-        pass  # whatever it is, it is no command, and that is said
-    return data[:MOST_BYTES].decode("utf-8", "replace")

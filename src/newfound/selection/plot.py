@@ -1,24 +1,24 @@
-"""A picture of a choice: votes, prior and what was chosen, for one's own stream."""
+"""A picture of a choice: leave-one-out scores, prior and what was chosen, for one's own stream."""
 
 from typing import Any
 
 import numpy as np
 
 from newfound.common.extras import imported_from
-from newfound.selection.findings import Findings
+from newfound.selection.result import SelectionResult
 
-RARE, KNOWN, CHOSEN = "tab:blue", "tab:orange", "0.4"
+RARE, ALL, CHOSEN = "tab:blue", "tab:orange", "0.4"
 
 
-def plot(found: Findings, axes: Any = None) -> Any:
-    """Draw votes against penalty and against recoding, with the choice marked; return the axes."""
+def plot(result: SelectionResult, axes: Any = None) -> Any:
+    """Draw scores against penalty and against recoding, with the choice marked; return the axes."""
     with imported_from("plots"):
         import matplotlib.pyplot as plt
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     axes = np.asarray(axes, dtype=object)
-    _of_penalty(found, axes[0])
-    _of_recoding(found, axes[1])
+    _of_penalty(result, axes[0])
+    _of_recoding(result, axes[1])
     for ax in axes:
         ax.grid(alpha=0.25)
         ax.spines[["top", "right"]].set_visible(False)
@@ -26,33 +26,29 @@ def plot(found: Findings, axes: Any = None) -> Any:
     return axes
 
 
-def _of_penalty(found: Findings, ax: Any) -> None:
-    if found.voters:
-        ax.plot(
-            found.penalties,
-            found.votes,
-            "o-",
-            color=KNOWN,
-            label=f"as {found.voters} witnesses vote",
-        )
-        if found.settings.rule != "paper":
-            worth = found.votes - found.prior
-            ax.plot(found.penalties, worth, "o--", color=RARE, label="the same, less the prior")
-    ax.axvline(found.usual, color=CHOSEN, linestyle=":", label=f"usual: {found.usual:.2g}")
-    ax.axvline(found.penalty, color=CHOSEN, linestyle="--", label=f"chosen: {found.penalty:.2g}")
+def _of_penalty(result: SelectionResult, ax: Any) -> None:
+    if result.rows:
+        text = f"of {result.rows} witnesses, left out"
+        ax.plot(result.penalties, result.points, "o-", color=ALL, label=text)
+        if result.settings.rule != "paper":
+            worth = result.points - result.prior
+            ax.plot(result.penalties, worth, "o--", color=RARE, label="the same, less the prior")
+    text = f"expected: {result.expected:.2g}"
+    ax.axvline(result.expected, color=CHOSEN, linestyle=":", label=text)
+    ax.axvline(result.penalty, color=CHOSEN, linestyle="--", label=f"chosen: {result.penalty:.2g}")
     ax.set(xscale="log", xlabel="penalty", ylabel="accuracy of witnesses left out (%)")
 
 
-def _of_recoding(found: Findings, ax: Any) -> None:
-    recodings = np.array(found.settings.recodings)
-    if found.voters:
-        place = int(np.flatnonzero(found.penalties == found.penalty)[0])
-        curve = 100 * found.table[:, place].mean(axis=0)
-        ax.plot(recodings, curve, "o-", color=KNOWN, label="all that vote")
-        if not np.array_equal(found.rare, found.table):
-            curve = 100 * found.rare[:, place].mean(axis=0)
-            ax.plot(recodings, curve, "o-", color=RARE, label="classes pretended rare")
-    low, high = float(found.rungs.min()), float(found.rungs.max())
+def _of_recoding(result: SelectionResult, ax: Any) -> None:
+    recodings = np.array(result.settings.recodings)
+    if result.rows:
+        place = int(np.flatnonzero(result.penalties == result.penalty)[0])
+        curve = 100 * result.accuracy[:, place].mean(axis=0)
+        ax.plot(recodings, curve, "o-", color=ALL, label="all classes that are scored")
+        if not np.array_equal(result.rare_accuracy, result.accuracy):
+            curve = 100 * result.rare_accuracy[:, place].mean(axis=0)
+            ax.plot(recodings, curve, "o-", color=RARE, label="classes simulated rare")
+    low, high = float(result.recodings.min()), float(result.recodings.max())
     text = f"chosen: {low:.2g}" if high - low < 0.005 else f"chosen: {low:.2g} to {high:.2g}"
     ax.axvline((low + high) / 2, color=CHOSEN, linestyle="--", label=text)
     if high > low:

@@ -1,4 +1,4 @@
-"""The rules by which penalty and recoding are chosen, given how the witnesses vote."""
+"""The rules by which penalty and recoding are chosen, given leave-one-out scores."""
 
 import numpy as np
 
@@ -6,37 +6,37 @@ from newfound.common.arrays import Floats, Index
 
 # Two accuracies that differ by less are the same but for rounding.
 ROUNDING = 1e-12
-# The recoding that is expected before anybody votes, and how far from it others are expected.
-USUAL_RECODING, WIDTH_OF_RECODING = 0.7, 0.3
+# The recoding that is expected before anything is scored, and how far from it others are expected.
+EXPECTED_RECODING, WIDTH_OF_RECODING = 0.7, 0.3
 # How far below the middle of all recodings that of a class seen once is, as a share of weight.
 CARE = 0.15
-# What a penalty far from the usual one must be better by, at most, in what may be luck.
+# What a penalty far from the expected one must be better by, at most, in what may be noise.
 LEAVING = 1.5
 
 
-def luck(voters: int) -> float:
-    """Return how many points of accuracy may be luck: what one vote is worth, at least one.
+def noise(rows: int) -> float:
+    """Return how many points of accuracy may be noise: what one row is worth, at least one.
 
-    >>> luck(voters=40), luck(voters=1000)
+    >>> noise(rows=40), noise(rows=1000)
     (2.5, 1.0)
     """
-    return max(1.0, 100 / max(1, voters))
+    return max(1.0, 100 / max(1, rows))
 
 
-def prior(penalties: Floats, usual: float, voters: int) -> Floats:
-    """Return what each penalty must be better than the usual one by, in points of accuracy.
+def prior(penalties: Floats, expected: float, rows: int) -> Floats:
+    """Return what each penalty must be better than the expected one by, in points of accuracy.
 
     It grows with the square of the number of decades between them, and levels off beyond the
-    first: either features are of like size, and the right penalty is near the usual one, or they
+    first: either features are of like size, and the right penalty is near the expected one, or they
     are not, and then any decade is as likely as the next (Geman and McClure's function).
 
     Parameters
     ----------
     penalties : ndarray of shape (K,)
-    usual : float
+    expected : float
         The penalty that is expected.
-    voters : int
-        How many vote.
+    rows : int
+        How many rows were scored.
 
     Returns
     -------
@@ -44,16 +44,16 @@ def prior(penalties: Floats, usual: float, voters: int) -> Floats:
 
     Examples
     --------
-    >>> prior(np.array([1.0, 10.0, 1e5]), usual=1.0, voters=1000).round(2)
+    >>> prior(np.array([1.0, 10.0, 1e5]), expected=1.0, rows=1000).round(2)
     array([0.  , 0.75, 1.44])
     """
-    squares = np.log10(penalties / usual) ** 2
-    points: Floats = LEAVING * luck(voters) * squares / (1 + squares)
+    squares = np.log10(penalties / expected) ** 2
+    points: Floats = LEAVING * noise(rows) * squares / (1 + squares)
     return points
 
 
-def weighed_recodings(table: Floats, ladder: Floats, recodings: Floats, voters: int) -> Floats:
-    """Return a recoding for each of M pretended counts: the middle one, weighed by votes and prior.
+def weighted_recodings(table: Floats, counts: Floats, recodings: Floats, rows: int) -> Floats:
+    """Return a recoding for each of M simulated counts: the median, by scores and prior.
 
     For a class seen m times it is a little below the middle, by a share that falls with m, as the
     variance of its mean does: a class that is recoded too much takes the examples of others.
@@ -61,12 +61,12 @@ def weighed_recodings(table: Floats, ladder: Floats, recodings: Floats, voters: 
     Parameters
     ----------
     table : ndarray of shape (M, A)
-        Accuracy for each pretended count and recoding, from 0 to 1.
-    ladder : ndarray of shape (M,)
-        The pretended counts.
+        Accuracy for each simulated count and recoding, from 0 to 1.
+    counts : ndarray of shape (M,)
+        The simulated counts.
     recodings : ndarray of shape (A,)
         Rising.
-    voters : int
+    rows : int
 
     Returns
     -------
@@ -75,18 +75,18 @@ def weighed_recodings(table: Floats, ladder: Floats, recodings: Floats, voters: 
     Examples
     --------
     >>> table = np.array([[0.8, 0.8, 0.8], [0.8, 0.8, 0.8], [0.8, 0.9, 0.7]])
-    >>> ladder, recodings = np.array([1.0, 1e6, 1e6]), np.array([0.0, 0.5, 1.0])
-    >>> weighed_recodings(table, ladder, recodings, voters=500).round(2)
+    >>> counts, recodings = np.array([1.0, 1e6, 1e6]), np.array([0.0, 0.5, 1.0])
+    >>> weighted_recodings(table, counts, recodings, rows=500).round(2)
     array([0.54, 0.69, 0.5 ])
     """
     lost = 100 * (table.max(axis=1, keepdims=True) - table)
-    unlikely = (recodings - USUAL_RECODING) ** 2 / (2 * WIDTH_OF_RECODING**2)
-    weights = np.exp(-lost / luck(voters) - unlikely)
+    unlikely = (recodings - EXPECTED_RECODING) ** 2 / (2 * WIDTH_OF_RECODING**2)
+    weights = np.exp(-lost / noise(rows) - unlikely)
     weights /= weights.sum(axis=1, keepdims=True)
     middles = np.cumsum(weights, axis=1) - weights / 2
-    shares = 0.5 - CARE / ladder
+    shares = 0.5 - CARE / counts
     return np.array(
-        [np.interp(share, each, recodings) for share, each in zip(shares, middles, strict=True)]
+        [np.interp(share, row, recodings) for share, row in zip(shares, middles, strict=True)]
     )
 
 
@@ -99,7 +99,7 @@ def paper_rule(table: Floats, tolerance: float) -> tuple[int, int]:
     Parameters
     ----------
     table : ndarray of shape (K, A)
-        Mean accuracy of the voting classes, for each penalty and each recoding, rising from 0.
+        Mean accuracy of classes, for each penalty and each recoding, rising from 0.
     tolerance : float
 
     Returns

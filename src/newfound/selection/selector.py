@@ -1,369 +1,325 @@
-"""What choosing inside the stream keeps: witnesses, what they found, and votes under way."""
+"""Penalty and recoding, selected inside the stream: the result that counts, and what is pending."""
 
 import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
+from newfound.common.arrays import Counts, Index
 from newfound.common.device import on_host
-from newfound.common.pieces import Pieces, Stages
-from newfound.selection.calibration import calibrated_by_sums
-from newfound.selection.findings import Findings, without_votes, work_out
-from newfound.selection.panel import Panel, roster
+from newfound.common.pieces import Stages
+from newfound.common.threads import one_thread
+from newfound.memory.batch import Batch
+from newfound.memory.memory import Memory
+from newfound.selection.calibration import Calibration, calibrate_by_sums
+from newfound.selection.choice import Choice, Parameters
+from newfound.selection.pending import SMALLEST_PIECE, PendingSelection
+from newfound.selection.result import SelectionResult, expected_result, select
 from newfound.selection.snapshot import Snapshot, snapshot_in_stages
-from newfound.selection.witnesses import Witnesses
-from newfound.solvers.base import solver_for
+from newfound.selection.validation import ValidationSet, validated_classes
+from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.renewal import PIECE, pieces_of_renewal
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.arrays import moved
 from newfound.sums.sums import Sums
 
-# How often more examples there must be until votes are called for again.
+# How often more examples there must be until parameters are selected again.
 RENEW = 2
-# Of n < 256 examples, 256 // n pieces of work are done with each; later, one.
-YOUNG = 256
-# Operations of a piece at least, where there are few features: some milliseconds.
-SMALLEST_PIECE = 1e8
-# Examples that come at once beyond which votes under way are finished at once, too.
-MANY_ROWS = 64
-# Forgetting calls for votes, lest a choice rest on what is no more. But in a stream of rows that
-# come and go it does so only after so many of them, or where such a share of all squares goes at
-# once, or has gone since the last votes.
-CALM, SHOCK, FORGOTTEN = 1000, 0.1, 0.5
+# After forgetting they are selected anew, lest a choice rest on what is no more. But in a stream of
+# rows that come and go that happens only after so many of them, or where such a share of all
+# squares goes at once, or has gone since the last time.
+QUIET_ROWS, SHOCK, FORGOTTEN = 1000, 0.1, 0.5
 # Of the mean square of a row, what is no spread but rounding: the rows are all alike.
 ALL_ALIKE = 1e-13
 
 
-class Work:
-    """Votes under way: a piece for every example that is learned meanwhile.
-
-    The pieces are all about the moment at which the votes were called for, and what they find
-    counts after as many examples as there are pieces, and a few more, with which a solver for the
-    penalty that was chosen is made. So it does not matter how examples come, or when the work is
-    really done. Of young models several pieces are done with an example.
-
-    Parameters
-    ----------
-    start : Findings
-        What is expected without votes.
-    stages : generator of lists of Task, optional
-        What is to be done; it returns what was found.
-    size : float, optional
-        Operations in a piece.
-    more : int, optional
-        Examples with which other work is done, before what was found counts.
-    """
-
-    # rows: examples learned since. done: pieces done. _renamed: classes that were, since.
-    # found: what was found, once all pieces are done.
-
-    def __init__(
-        self,
-        start: Findings,
-        stages: Stages[Findings] | None = None,
-        size: float = SMALLEST_PIECE,
-        more: int = 0,
-    ) -> None:
-        self.start, self.total = start, start.total
-        self.speed = max(1, YOUNG // start.total)
-        self.rows = self.done = 0
-        self.found: Findings | None = None
-        self._pieces = None if stages is None else Pieces(stages, size)
-        self._more = more
-        self._renamed: list[tuple[Any, Any]] = []
-
-    @classmethod
-    def finished(cls, found: Findings, rows: int) -> "Work":
-        """Return votes that are done, so many examples after they were called for."""
-        work = cls(found)
-        work.rows, work.found = rows, found
-        return work
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether a piece has failed or was interrupted, so that nothing can come of it."""
-        return self._pieces is not None and self._pieces.has_failed
-
-    @property
-    def counts(self) -> bool:
-        """Whether so many examples came that what was found counts."""
-        return self.found is not None and self.rows >= self.found.delay
-
-    def advance(self, rows: int) -> None:
-        """Do as many pieces as examples were learned."""
-        self.rows += rows
-        if rows > MANY_ROWS:
-            self.finish()
-        while self.found is None and self.done < self.speed * self.rows:
-            self.step()
-
-    def finish(self) -> Findings:
-        """Do all pieces; return what was found."""
-        if self.found is None:
-            assert self._pieces is not None
-            found = self._pieces.finish()
-            self.done = self._pieces.number
-            self._note(found)
-        assert self.found is not None
-        return self.found
-
-    def rename(self, old: Any, new: Any) -> None:
-        """Know a class by another label in what is found."""
-        if self.found is None:
-            self._renamed.append((old, new))
-        else:
-            self.found = self.found.renamed(old, new)
-
-    def step(self) -> None:
-        """Do the next piece."""
-        assert self._pieces is not None
-        self._pieces.step()
-        self.done = self._pieces.number
-        if self._pieces.is_done:
-            assert self._pieces.result is not None
-            self._note(self._pieces.result)
-
-    def _note(self, found: Findings) -> None:
-        self.found = found._replace(delay=-(-self.done // self.speed) + self._more)
-        for old, new in self._renamed:
-            self.found = self.found.renamed(old, new)
-        self._pieces = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.finish()  # work half done cannot be copied, and it makes no difference
-        return self.__dict__
-
-
 class Plan(NamedTuple):
-    """What becomes of rows that are about to be learned."""
+    """What becomes of a batch that is about to be learned."""
 
-    witnesses: Witnesses  # once they are
-    rows: int  # how many they are
-    first: int  # how many of them go to votes that are under way
-    called: "tuple[Work | Findings, ...]"  # votes that were called for in their midst, in turn
-    is_due: bool  # whether votes are to be called for after the last of them
+    rows: int  # how many rows it has
+    first: int  # with how many of them a pending selection goes on
+    begun: "tuple[PendingSelection | SelectionResult, ...]"  # in their midst, in turn
+    is_due: bool  # whether to begin another after the last of them
+    defer: bool  # whether to find everything out anew when somebody asks
 
 
-class Selector:
-    """All that a choice rests on, beside the sums.
+class Selector(Choice):
+    """Parameters that leave-one-out scores of the witnesses select.
 
     Parameters
     ----------
-    witnesses : Witnesses
+    settings : SelectionSettings
+        What to choose from. May be replaced at any time.
     """
 
-    # findings: what was found last. None: votes are to be called for before anything else happens.
-    # forgotten: share of all squares forgotten since the last votes.
-    # calm: rows that came and went since forgetting last called for votes; -1: nothing else has
+    # latest: the result that counts. None: to be found before anything else happens.
+    # _pending: the next one, under way.
+    # forgotten: share of all squares forgotten since the last selection.
+    # quiet_rows: that came and went since forgetting last led to a selection; -1: nothing else has
     #     happened since.
 
-    def __init__(self, witnesses: Witnesses) -> None:
-        self.witnesses = witnesses
-        self.findings: Findings | None = None
-        self._work: Work | None = None
+    is_fixed = False
+
+    def __init__(self, settings: SelectionSettings) -> None:
+        self.settings = settings
+        self.latest: SelectionResult | None = None
+        self._pending: PendingSelection | None = None
         self.forgotten = 0.0
-        self.calm = CALM
+        self.quiet_rows = QUIET_ROWS
 
-    def adopt(self, findings: Findings | None) -> None:
-        """Take over what was found; drop votes that are under way."""
-        self.findings, self.work, self.forgotten = findings, None, 0.0
-        self.drop_vanished()
+    def result(self, memory: Memory) -> SelectionResult:
+        """Return what the choice rests on, found now if it has to be."""
+        result = self.latest
+        if result is None or result.settings != self.settings:
+            return self._select(memory)
+        return result
 
-    def drop_vanished(self) -> None:
-        """Know nothing of classes that are no more."""
-        if self.findings is not None:
-            self.findings = self.findings.only(self.witnesses.samples)
+    @one_thread
+    def _select(self, memory: Memory) -> SelectionResult:
+        begun = self.begin(memory)
+        result = begun.finish() if isinstance(begun, PendingSelection) else begun
+        self._adopt(result, memory)
+        return result
 
-    def rename(self, old: Any, new: Any, cap: int) -> None:
-        """Know class `old` by its new label; at most `cap` witnesses of it stay."""
-        self.witnesses = self.witnesses.renamed(old, new, cap)
-        if self.findings is not None:
-            self.findings = self.findings.renamed(old, new)
-        if self.work is not None:
-            self.work.rename(old, new)
+    def penalty(self, memory: Memory) -> float:
+        """Return the penalty that is used."""
+        return self.result(memory).penalty
+
+    def parameters(self, memory: Memory) -> Parameters:
+        """Return all that is used, with a recoding for each class."""
+        result = self.result(memory)
+        recoding = result.recoding(memory.sums.sizes)
+        return Parameters(result.penalty, recoding, result.calibration.sharpness)
+
+    def calibration(self, memory: Memory, solver: Solver) -> Calibration:
+        """Return how sure answers may be."""
+        return self.result(memory).calibration
 
     @property
-    def work(self) -> Work | None:
-        """Votes under way, if there are any that can go on."""
-        return None if self._work is None or self._work.has_failed else self._work
+    def pending(self) -> PendingSelection | None:
+        """The selection under way, if there is one that can go on."""
+        return None if self._pending is None or self._pending.has_failed else self._pending
 
-    @work.setter
-    def work(self, work: Work | None) -> None:
-        self._work = work
+    @pending.setter
+    def pending(self, pending: PendingSelection | None) -> None:
+        self._pending = pending
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_work": self.work}
+        return {**self.__dict__, "_pending": self.pending}
 
-    @property
-    def foreseen(self) -> float | None:
-        """The penalty that will be used once the votes under way count, if that is known yet."""
-        return None if self.work is None or self.work.found is None else self.work.found.penalty
+    def copy(self) -> "Selector":
+        """Return another that knows the same."""
+        # Only what is pending changes in place: results are replaced.
+        other = copy.copy(self)
+        other.pending = copy.copy(other.pending)
+        return other
+
+    def _adopt(self, result: SelectionResult | None, memory: Memory | None = None) -> None:
+        """Let a result count; drop what is pending."""
+        self.latest, self.pending, self.forgotten = result, None, 0.0
+        if memory is not None:
+            self._drop_vanished(memory)
+
+    def _drop_vanished(self, memory: Memory) -> None:
+        """Know nothing of classes that are no more."""
+        if self.latest is not None:
+            self.latest = self.latest.only(memory.witnesses.of_class)
+
+    def rename(self, old: Any, new: Any) -> None:
+        """Know class `old` by its new label."""
+        if self.latest is not None:
+            self.latest = self.latest.rename(old, new)
+        if self.pending is not None:
+            self.pending.rename(old, new)
+
+    def discard(self) -> None:
+        """Select anew before anything else happens."""
+        self._adopt(None)
+
+    def reconsider(self, memory: Memory) -> None:
+        """Select now, from all there is."""
+        self._select(memory)
+
+    def finish_piece(self) -> bool:
+        """Do a piece of what is pending; return whether nothing is left of it."""
+        pending = self.pending
+        if pending is None or pending.result is not None:
+            return True
+        pending.step()
+        return False
 
     def points(self, before: int, after: int, firsts: list[int]) -> list[int]:
-        """Return at which numbers of examples votes are to be called for.
+        """Return at which numbers of examples to begin a selection.
 
         That is where examples have doubled once more since the last time, and at any of `firsts`,
         after `before` and up to `after`.
 
-        >>> selector = Selector(Witnesses(seed=0))
+        >>> selector = Selector(...)
         >>> selector.points(0, 9, []), selector.points(64, 100, [70]), selector.points(64, 128, [])
         ([1, 2, 4, 8], [70], [128])
         """
-        latest = self.work or self.findings
-        point, found = latest.total if latest is not None else 1, []
+        latest = self.pending or self.latest
+        point, points = latest.total if latest is not None else 1, []
         while point <= after:
             if point > before:
-                found.append(point)
+                points.append(point)
             point = min([first for first in firsts if first > point] + [RENEW * point])
-        return found
+        return points
 
-    def call(
-        self, sums: Sums, witnesses: Witnesses, settings: SelectionSettings
-    ) -> Work | Findings:
-        """Call for votes on these sums; where nobody can vote, return what is expected."""
-        witnesses = witnesses.capped(settings.witnesses)
-        if sums.device is not None:  # witnesses vote on the host
+    def begin(self, memory: Memory) -> PendingSelection | SelectionResult:
+        """Begin a selection; where nothing can be scored, return what is expected."""
+        settings, sums = self.settings, memory.sums
+        witnesses = memory.witnesses.first(settings.witnesses)
+        if sums.device is not None:  # witnesses are on the host
             sums = moved(sums, None)
         solver = solver_for(sums, settings)
-        weight = float(solver.masses.sum() / sums.sizes.sum())  # of an example
+        weight = float(solver.weight_sums.sum() / sums.sizes.sum())  # of an example
         spread = weight * spread_of(sums, settings.fit_intercept)
-        start = without_votes(settings, sums.total, spread)
-        known_from, seed = settings.min_class_count, (witnesses.seed, sums.size)
-        rng = np.random.default_rng(seed)
-        voting = roster(sums.sizes, sums.labels, witnesses, known_from, rng)
-        if voting.votes.sum() < 2:
+        start = expected_result(settings, sums.total, spread)
+        least = settings.min_class_count
+        classes = validated_classes(sums.sizes, sums.labels, witnesses, least)
+        if classes.scored.sum() < 2:
             if np.count_nonzero(sums.sizes > 1) < 2:
                 return start
             # Examples that are all equal cannot be left out, but they have an average.
-            known = calibrated_by_sums(solver_for(sums, settings, start.penalty))
-            return start._replace(calibration=known)
-        snapshots, width = snapshot_in_stages(solver, witnesses, settings.witnesses), sums.width
-        stages = votes_in_stages(snapshots, start)
+            calibration = calibrate_by_sums(solver_for(sums, settings, start.penalty))
+            return start._replace(calibration=calibration)
+        snapshots = snapshot_in_stages(solver, witnesses, settings.witnesses, memory.layer)
+        width = sums.width
+        stages = _select_in_stages(snapshots, start)
         more = pieces_of_renewal(width, sums.total, sums.n_classes)
-        return Work(start, stages, max(SMALLEST_PIECE, float(PIECE * width**2)), more)
+        return PendingSelection(start, stages, max(SMALLEST_PIECE, float(PIECE * width**2)), more)
 
-    def plan(
-        self,
-        sums: Sums,
-        X: Rows,
-        index: Index,
-        labels: Labels,
-        settings: SelectionSettings,
-        put_off: bool,
-        sample_weight: Floats | None = None,
-    ) -> Plan:
-        """Prepare to learn rows `X` (m, d) of classes `index` (m,), `labels` being all classes.
+    def plan(self, memory: Memory, batch: Batch, defer: bool) -> Plan:
+        """Return what is to be done once a batch is learned, which is about to be.
 
-        Changes nothing. Votes are called for at the same number of examples however these come,
-        be it in the midst of a batch.
+        A selection begins at the same number of examples however these come, be it in the midst of
+        a batch.
         """
-        y, cap, end, there = labels[index], settings.witnesses, len(index), on_host(X)
-        witnesses = Witnesses(settings.random_state, self.witnesses.samples)
-        called: list[Work | Findings] = []
-        firsts = firsts_of(sums.counts, index, settings.min_class_count)
-        points = [] if put_off else self.points(sums.total, sums.total + len(y), firsts)
-        # From the last on: what was found there is all that counts, unless it does not count yet.
-        for early in (point - sums.total for point in reversed(points)):
-            if early < len(y):
-                then = copy.deepcopy(sums)
-                weights = None if sample_weight is None else sample_weight[:early]
-                then.add(X[:early, :], index[:early], labels, weights)
-                voting = witnesses.after(there[:early], y[:early], cap, weights)
-                votes = self.call(then, voting, settings)
-                called.insert(0, votes)
-                if isinstance(votes, Work):
-                    votes.advance(end - early)
-                if isinstance(votes, Findings) or votes.counts:
+        if defer:
+            return Plan(batch.size, 0, (), False, True)
+        if memory.sums.total:
+            self.result(memory)  # what is to begin goes on from what is known now
+        total, end = memory.sums.total, batch.size
+        begun = list[PendingSelection | SelectionResult]()
+        firsts = firsts_of(memory.sums.counts, batch.of_class, self.settings.min_class_count)
+        points = self.points(total, total + batch.size, firsts)
+        # From the last on: its result is all that counts, unless it does not count yet.
+        for early in (point - total for point in reversed(points)):
+            if early < batch.size:
+                then = memory.copy()
+                then.add(batch.first(early))
+                latest = self.begin(then)
+                begun.insert(0, latest)
+                if isinstance(latest, PendingSelection):
+                    latest.advance(end - early)
+                if isinstance(latest, SelectionResult) or latest.counts:
                     end = 0
                     break
             end = early
-        is_due = points[-1:] == [sums.total + len(y)]
-        after = witnesses.after(there, y, cap, sample_weight)
-        return Plan(after, len(y), end, tuple(called), is_due)
+        is_due = points[-1:] == [total + batch.size]
+        return Plan(batch.size, end, tuple(begun), is_due, False)
 
-    def follow(self, plan: Plan, sums: Sums, settings: SelectionSettings) -> None:
-        """Go on with votes, once the rows of a plan are in the sums."""
-        self.calm = max(0, self.calm) + plan.rows
+    def follow(self, plan: Plan, memory: Memory) -> None:
+        """Go on with what is pending, once the rows of a plan are in the memory."""
+        self.quiet_rows = max(0, self.quiet_rows) + plan.rows
+        if plan.defer:
+            self.discard()
+            return
         try:
-            self._advance(plan.first)
-            for called in plan.called:
-                self._take_up(called)
+            self._advance(plan.first, memory)
+            for begun in plan.begun:
+                self._take_up(begun, memory)
             if plan.is_due:
-                self._take_up(self.call(sums, self.witnesses, settings))
-        except MemoryError:  # the rows are learned; votes can wait until there are twice as many
-            self.work = None
+                self._take_up(self.begin(memory), memory)
+        except MemoryError:  # the rows are learned; this can wait until there are twice as many
+            self.pending = None
 
-    def note_forgotten(
-        self, X: Rows, sums: Sums, fit_intercept: bool, sample_weight: Floats | None = None
-    ) -> None:
-        """Have votes called for anew, now that rows `X` (m, d) are no longer in the sums."""
-        mean = on_host(sums.cross).sum(axis=1) / sums.mass * fit_intercept
-        squares = np.square(X - mean, dtype=np.float64).sum(axis=1)
-        gone = float(squares.sum() if sample_weight is None else sample_weight @ squares)
-        left = spread_of(sums, fit_intercept) * sums.mass
+    def guide(self, solver: Solver) -> None:
+        """Have the solver prepare for a penalty that is to come, or use one that has."""
+        latest, pending = self.latest, self.pending
+        if latest is None or latest.settings != self.settings:
+            return
+        if pending is not None and pending.result is not None:
+            solver.foresee(pending.result.penalty)
+        elif solver.penalty != latest.penalty:
+            solver.use(latest.penalty)
+
+    def forgot(self, batch: Batch, vanished: Index, memory: Memory) -> None:
+        """Select anew, now that rows are no longer in the memory, if they were part of much."""
+        sums, fit_intercept = memory.sums, self.settings.fit_intercept
+        if not sums.total:
+            return
+        if len(vanished):
+            self._drop_vanished(memory)
+        mean = on_host(sums.cross).sum(axis=1) / sums.weight_sum * fit_intercept
+        squares = np.square(on_host(batch.features) - mean, dtype=np.float64).sum(axis=1)
+        gone = float(squares.sum() if batch.weights is None else batch.weights @ squares)
+        left = spread_of(sums, fit_intercept) * sums.weight_sum
         share = gone / left if left else np.inf
         self.forgotten += share
-        has_voted = self.findings is not None and self.findings.voters > 0
-        is_calm = 0 <= self.calm < CALM
-        if is_calm and has_voted and share < SHOCK and self.forgotten < FORGOTTEN:
-            self.calm += len(X)
+        was_scored = self.latest is not None and self.latest.rows > 0
+        is_quiet = 0 <= self.quiet_rows < QUIET_ROWS
+        if is_quiet and was_scored and share < SHOCK and self.forgotten < FORGOTTEN:
+            self.quiet_rows += batch.size
         else:
-            self.adopt(None)
-            self.calm = -1
+            self.discard()
+            self.quiet_rows = -1
 
-    def _take_up(self, called: Work | Findings) -> None:
-        if isinstance(called, Findings):
-            self.adopt(called)
+    def _take_up(self, begun: PendingSelection | SelectionResult, memory: Memory) -> None:
+        if isinstance(begun, SelectionResult):
+            self._adopt(begun, memory)
             return
-        if self.findings is None:
-            self.findings = called.start
-        elif not self.findings.voters:  # what is expected goes by the latest rows
-            self.findings = called.start._replace(calibration=self.findings.calibration)
-        self.work, self.forgotten = called, 0.0
-        self._advance(0)
+        if self.latest is None:
+            self.latest = begun.start
+        elif not self.latest.rows:  # what is expected goes by the latest rows
+            self.latest = begun.start._replace(calibration=self.latest.calibration)
+        self.pending, self.forgotten = begun, 0.0
+        self._advance(0, memory)
 
-    def _advance(self, rows: int) -> None:
-        work, self.work = self.work, None  # should it fail, it is gone
-        if work is not None:
-            work.advance(rows)
-            if work.counts:
-                self.adopt(work.found)
+    def _advance(self, rows: int, memory: Memory) -> None:
+        pending, self.pending = self.pending, None  # should it fail, it is gone
+        if pending is not None:
+            pending.advance(rows)
+            if pending.counts:
+                self._adopt(pending.result, memory)
             else:
-                self.work = work
+                self.pending = pending
 
 
-def votes_in_stages(snapshots: Stages[Snapshot], start: Findings) -> Stages[Findings]:
-    """Let the witnesses vote on what there was at one moment; return what they found."""
+def _select_in_stages(
+    snapshots: Stages[Snapshot], start: SelectionResult
+) -> Stages[SelectionResult]:
+    """Select by what there was at one moment."""
     settings = start.settings
     # Where all classes weigh the same, there is nothing to recode.
     what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
-    panel = Panel((yield from snapshots), settings.min_class_count, what_if)
-    yield panel.gather()
-    return (yield from work_out(panel, start))
+    validation = ValidationSet((yield from snapshots), settings.min_class_count, what_if)
+    yield validation.gather()
+    return (yield from select(validation, start))
 
 
 def firsts_of(counts: Counts, index: Index, min_class_count: int) -> list[int]:
-    """Return at which numbers of examples two classes can vote, or are known, for the first time.
+    """Return at which numbers of examples two classes can be scored, or are frequent, first.
 
     `counts` (T,) are those of before, `index` (m,) the classes of the examples that come.
 
     >>> firsts_of(np.array([9, 1]), np.array([0, 0, 1, 1, 1]), min_class_count=3)
     [13, 14]
     """
-    firsts = []
-    for level in (2, max(2, min_class_count)):
+    firsts, most = list[int](), max(2, min_class_count)
+    if np.count_nonzero(counts >= most) > 1:  # nearly always, so without a detour
+        return firsts
+    for level in (2, most):
         missing = 2 - np.count_nonzero(counts >= level)
         if missing > 0:
             reached = []
-            for each in np.unique(index).tolist():
-                had = int(counts[each]) if each < len(counts) else 0
-                places = np.flatnonzero(index == each)
-                if had < level <= had + len(places):
-                    reached.append(int(places[level - had - 1]) + 1)
-            firsts += [
-                int(counts.sum()) + place for place in sorted(reached)[missing - 1 : missing]
-            ]
+            for place in np.unique(index).tolist():
+                had = int(counts[place]) if place < len(counts) else 0
+                rows = np.flatnonzero(index == place)
+                if had < level <= had + len(rows):
+                    reached.append(int(rows[level - had - 1]) + 1)
+            firsts += [int(counts.sum()) + row for row in sorted(reached)[missing - 1 : missing]]
     return firsts
 
 
@@ -376,8 +332,8 @@ def spread_of(sums: Sums, fit_intercept: bool) -> float:
     >>> spread_of(sums, fit_intercept=True), spread_of(sums, fit_intercept=False)
     (1.0, 5.0)
     """
-    squares = sums.trace / sums.mass
-    mean = on_host(sums.cross).sum(axis=1) / sums.mass * fit_intercept
+    squares = sums.trace / sums.weight_sum
+    mean = on_host(sums.cross).sum(axis=1) / sums.weight_sum * fit_intercept
     spread = float(squares - mean @ mean)
     # Digits behind the twelfth tell how rows were added up, and where in memory.
     return float(f"{spread if spread > ALL_ALIKE * squares else squares:.12g}")

@@ -5,7 +5,7 @@ from typing import Protocol
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.errors import InputError
 from newfound.solvers.cholesky import Equations
-from newfound.solvers.device import DeviceSolver
+from newfound.solvers.device import ClassWeightedKernel, DeviceKernel
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.solvers.weighted import RebalancedSolver
@@ -20,7 +20,7 @@ class Solver(Protocol):
     fit_intercept: bool
 
     @property
-    def masses(self) -> Floats:
+    def weight_sums(self) -> Floats:
         """What each class weighs in the sums, shape (T,)."""
 
     @property
@@ -30,6 +30,9 @@ class Solver(Protocol):
     @property
     def intercept(self) -> Floats:
         """Intercepts, shape (T,), not recoded; must not be written to."""
+
+    def scores(self, X: Rows, factors: Floats) -> Floats:
+        """Return X W plus the intercept, times `factors` (T,), shape (m, T)."""
 
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
@@ -78,7 +81,10 @@ def solver_for(sums: Sums, settings: Settings | SelectionSettings, penalty: floa
             "class_weight=None, which does not hold them: fit it anew"
         )
     if sums.device is not None:
-        return DeviceSolver(sums, penalty, fit_intercept, class_weight or None)
+        kernel = DeviceKernel(sums, fit_intercept, sums.device)
+        if class_weight:
+            kernel = ClassWeightedKernel(sums, fit_intercept, sums.device, class_weight)
+        return RecursiveSolver(sums, penalty, fit_intercept, kernel)
     if not class_weight:  # none, or a mapping that weighs all alike
         return RecursiveSolver(sums, penalty, fit_intercept)
     return RebalancedSolver(sums, penalty, fit_intercept, class_weight)

@@ -7,10 +7,12 @@ import numpy as np
 from scipy.linalg import blas
 
 from newfound.common.arrays import Floats
+from newfound.common.device import Array, Device
 from newfound.common.pieces import Stages, Task, at_once
 from newfound.common.threads import one_thread
 from newfound.sums.blas import diagonal_of
-from newfound.sums.gradual import add_strip, strips
+from newfound.sums.device import add_to_diagonal, blocks
+from newfound.sums.strips import add_strip, strips
 from newfound.sums.tiles import factorise_block, solve_lower
 
 # Columns that are eliminated at a time, and columns that are solved for at a time.
@@ -22,7 +24,7 @@ class Equations(NamedTuple):
 
     gram: Floats  # sum of w_i x_i x_i', in the lower triangle of a (d, d) matrix, Fortran order
     cross: Floats  # sum of w_i x_i over each class, shape (d, T)
-    masses: Floats  # sum of w_i over each class, shape (T,)
+    weight_sums: Floats  # sum of w_i over each class, shape (T,)
 
 
 class Solution(NamedTuple):
@@ -70,21 +72,31 @@ class Centred(NamedTuple):
 
 def centred(equations: Equations, penalty: float, fit_intercept: bool) -> Centred:
     """Return what is to be solved: matrix W = right; the gram is overwritten."""
-    gram, cross, masses = equations
-    mean, targets, right = np.zeros(len(gram)), np.zeros(len(masses)), np.array(cross, order="F")
+    gram, cross, weight_sums = equations
+    mean, targets = np.zeros(len(gram)), np.zeros(len(weight_sums))
+    right = np.array(cross, order="F")
     if fit_intercept:
-        mean, targets = cross.sum(axis=1) / masses.sum(), masses / masses.sum()
-        right -= np.outer(mean, masses)
-    return Centred(regularised(gram, mean, masses.sum(), penalty), right, mean, targets)
+        mean, targets = cross.sum(axis=1) / weight_sums.sum(), weight_sums / weight_sums.sum()
+        right -= np.outer(mean, weight_sums)
+    return Centred(regularised(gram, mean, weight_sums.sum(), penalty), right, mean, targets)
 
 
 @one_thread
-def regularised(gram: Floats, mean: Floats, mass: float, penalty: float) -> Floats:
-    """Overwrite the lower triangle of `gram` with gram - mass mean mean' + penalty I; return it."""
-    changed: Floats = blas.dsyr(-float(mass), mean, a=gram, lower=1, overwrite_a=1)
+def regularised(
+    gram: Array, mean: Array, weight_sum: float, penalty: float, device: Device | None = None
+) -> Array:
+    """Overwrite the lower triangle of `gram` with gram - n mean mean' + penalty I; return it.
+
+    n is the weight of all rows. On a device, both triangles are overwritten.
+    """
+    if device is None:
+        gram = blas.dsyr(-float(weight_sum), mean, a=gram, lower=1, overwrite_a=1)
+    else:
+        for columns in blocks(gram.shape[0]):
+            gram[:, columns] -= (weight_sum * mean)[:, None] * mean[None, columns]
     # Last, so that it is not lost beside large means.
-    diagonal_of(changed)[:] += penalty
-    return changed
+    add_to_diagonal(gram, penalty, device)
+    return gram
 
 
 def factorise(matrix: Floats) -> Floats:
@@ -130,6 +142,8 @@ def factorise_in_stages(matrix: Floats) -> Stages[bool]:
         yield [Task((d - left) * BLOCK**2, partial(eliminate, block, panel))]
         if not is_definite[0]:
             return False
+        if right == d:
+            break
         rest, number = matrix[right:, right:], max(1, -(-(d - right) // (2 * BLOCK)))
         change, cost = partial(add_strip, rest, panel.T, -1.0, lower=True), len(rest) ** 2 * BLOCK
         yield [

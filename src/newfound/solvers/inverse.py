@@ -1,13 +1,15 @@
 """A^-1 carried along while rows are added to A and taken out."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from newfound.common.arrays import Floats, Rows
-from newfound.sums.gradual import Gradual, add_squares, block_rows
+from newfound.common.device import Array, Device, on_host
+from newfound.sums.device import add_to_diagonal, cholesky, solve_factor
+from newfound.sums.strips import add_squares, block_rows
 
 # How far beyond its own rounding error a pivot must be when a row comes, and when it goes.
 COMING_MARGIN = 1e4
@@ -35,6 +37,13 @@ class Limits(NamedTuple):
     drift: float  # that is always left alone
     drift_growth: float  # how often the drift right after a rebuild may grow before the next
 
+    def allow(self, pivots: Floats, rounding: float, sign: int) -> bool:
+        """Tell whether pivots of rows that come (1) or go (-1) are neither extreme nor rounding."""
+        least, most = float(pivots.min()), float(pivots.max())
+        if sign > 0:
+            return COMING_MARGIN * rounding < least and most < self.largest_pivot
+        return least > max(self.smallest_pivot, GOING_MARGIN * rounding)
+
 
 LIMITS = {
     np.dtype(np.float64): Limits(1e10, 1e5, 1e-3, 1e-10, 10.0),
@@ -61,10 +70,10 @@ FEW = 4
 
 
 class Inverse:
-    """The inverse of a positive definite matrix A, in float64 or in float32.
+    """The inverse of a positive definite matrix A, in float64 or in float32, on the host.
 
     Adding one row z to A costs one product with the matrix; the rank-one change of it waits until
-    there are sixteen or thirty-two, which then are made a strip of columns with each further row.
+    there are sixteen or thirty-two, which are then made together.
 
     Parameters
     ----------
@@ -81,10 +90,12 @@ class Inverse:
     array([0.5, 1. ])
     """
 
-    # matrix - pending[:waiting]' pending[:waiting] + what is missing of `underway` is A^-1, in the
-    #     lower triangle.
+    # matrix - pending[:waiting]' pending[:waiting] is A^-1, in the lower triangle.
     # diagonal: of matrix, at hand; not negative, whatever rounding did. largest: in it.
     # is_in_range: whether its numbers are within the range of its precision.
+
+    device: Device | None = None
+    xp: Any = np
 
     def __init__(self, matrix: NDArray[np.floating], dtype: type[np.floating]) -> None:
         self.matrix = np.asfortranarray(matrix, dtype=dtype)
@@ -92,15 +103,9 @@ class Inverse:
         most = 32 if self.is_single else block_rows(len(matrix))
         self.pending = np.zeros((most, len(matrix)), dtype=dtype)
         self.waiting = 0
-        self.underway: Gradual | None = None
         self.limits = LIMITS[self.matrix.dtype]
         self.eps = float(np.finfo(self.matrix.dtype).eps)
         self._note_diagonal()
-
-    @property
-    def is_writeable(self) -> bool:
-        """Whether it may be changed, and is not mapped read-only from a file."""
-        return bool(self.matrix.flags.writeable and self.pending.flags.writeable)
 
     def suits(self, X: Rows) -> bool:
         """Tell whether its precision will do for rows such as `X`."""
@@ -119,8 +124,6 @@ class Inverse:
                 product = gemv(1.0, pending.T, factors, beta=1.0, y=product, overwrite_y=1)
             else:
                 product -= pending.T @ (pending @ columns)
-        if self.underway is not None:
-            self.underway.add_times(product, columns)
         return product.astype(np.float64, copy=False)
 
     @property
@@ -128,14 +131,13 @@ class Inverse:
         """The sum of the diagonal of A^-1."""
         made = float(self.matrix.diagonal().sum(dtype=np.float64))
         waiting = float(np.square(self.pending[: self.waiting], dtype=np.float64).sum())
-        return made - waiting + (self.underway.missing_trace if self.underway is not None else 0.0)
+        return made - waiting
 
-    def quadratic(self, Z: Floats) -> Floats:
+    def quadratic(self, Z: Array) -> Array:
         """Return z'A^-1 z for each row of `Z`, shape (m,)."""
         if len(Z) <= FEW:
             return np.array([z @ self.times(z) for z in Z], dtype=np.float64)
-        values: Floats = np.einsum("ij,ji->i", Z, self.times(Z.T))
-        return values
+        return np.einsum("ij,ji->i", Z, self.times(Z.T))
 
     def add_row(self, z: Floats) -> tuple[Floats, float] | None:
         """Add z z' to A; return the old A^-1 z and the pivot 1 + z'A^-1 z.
@@ -153,48 +155,38 @@ class Inverse:
             return None
         np.multiply(product, pivot**-0.5, out=self.pending[self.waiting], casting="same_kind")
         self.waiting += 1
-        self._go_on()
+        if self.waiting == len(self.pending):
+            self.flush()
         return product, pivot
 
-    def _go_on(self) -> None:
-        """Make a strip of the changes under way; begin with those that wait, if they are enough."""
-        if self.underway is not None:
-            self.underway.step(self.matrix)
-            if not self.underway.is_under_way:
-                self.underway = None
-        if self.waiting == len(self.pending):
-            if self.underway is not None:
-                self.underway.finish(self.matrix)
-            self._note_diagonal()
-            self.underway = Gradual(self.pending, -1.0, lower=True)
-            self.pending, self.waiting = np.empty_like(self.pending), 0
-
-    def change(self, Z: Floats, sign: int) -> tuple[Floats, Floats] | None:
-        """Add sign Z'Z to A; return V and R, or None, with nothing changed, if that is unsafe.
+    def change(self, Z: Array, sign: int) -> tuple[Array, Array, float] | None:
+        """Add sign Z'Z to A; return V, R and the most extreme pivot.
 
         R R' = I + sign Z A^-1 Z' and V = A^-1 Z' R^-T, of the old A^-1; the new one is
-        A^-1 - sign V V'.
+        A^-1 - sign V V'. Returns None, with nothing changed, if that is unsafe.
         """
         self.flush()
-        product = self.times(Z.T)
-        factor, failed = lapack.dpotrf(np.eye(len(Z)) + sign * (Z @ product), lower=1)
-        if failed or not self._is_safe(Z, factor, sign):
+        xp, product = self.xp, self.times(Z.T)
+        inner = sign * (Z @ product)
+        add_to_diagonal(inner, 1.0, self.device)
+        factor = cholesky(inner, self.device)
+        if factor is None:
             return None
-        gain: Floats = blas.dtrsm(1.0, factor, product, side=1, lower=1, trans_a=1)
-        self._subtract(gain.T.astype(self.matrix.dtype), sign)
-        return gain, factor
+        pivots = on_host(xp.linalg.diagonal(factor)) ** 2
+        if not self.limits.allow(pivots, float(xp.max(self._rounding(Z))), sign):
+            return None
+        gain = solve_factor(factor, product.T, self.device).T
+        self._subtract(gain.T, sign)
+        return gain, factor, float(max(1.0, pivots.max(), 1 / pivots.min()))
 
     def flush(self) -> None:
-        """Make all changes that wait, and those that are under way."""
-        if self.underway is not None:
-            self.underway.finish(self.matrix)
-            self.underway = None
+        """Make all changes that wait."""
         if self.waiting:
-            self._subtract(self.pending[: self.waiting], 1)
+            self._subtract(self.pending[: self.waiting, :], 1)
             self.waiting = 0
 
     def _subtract(self, rows: NDArray[np.floating], sign: int) -> None:
-        add_squares(self.matrix, rows, -sign, lower=True)
+        add_squares(self.matrix, rows.astype(self.matrix.dtype, copy=False), -sign, lower=True)
         self._note_diagonal()
 
     def _note_diagonal(self) -> None:
@@ -202,19 +194,10 @@ class Inverse:
         self.largest = float(self.diagonal.max())
         self.is_in_range = not self.is_single or fits_single(self.diagonal)
 
-    def _is_safe(self, Z: Floats, factor: Floats, sign: int) -> bool:
-        """Tell whether pivots are neither extreme nor made of rounding errors."""
-        pivots, rounding = factor.diagonal() ** 2, float(np.max(self._rounding(Z)))
-        if sign > 0:
-            within = COMING_MARGIN * rounding < pivots.min()
-            return bool(within and pivots.max() < self.limits.largest_pivot)
-        return bool(pivots.min() > max(self.limits.smallest_pivot, GOING_MARGIN * rounding))
-
-    def _rounding(self, Z: Floats) -> Floats:
+    def _rounding(self, Z: Array) -> Array:
         """Estimate the rounding error of z'A^-1 z, for one row or several.
 
         As for errors that are independent: eps times the root of the sum of (P_ij z_i z_j)^2,
         which is at most eps times the sum of P_ii z_i^2, P being positive definite.
         """
-        rounding: Floats = self.eps * ((Z * Z) @ self.diagonal)
-        return rounding
+        return self.eps * ((Z * Z) @ self.diagonal)

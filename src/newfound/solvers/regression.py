@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Floats
+from newfound.common.arrays import Floats, Index, Labels, Rows
+from newfound.common.device import Array, namespace_of
 from newfound.common.pieces import at_once
 from newfound.common.threads import one_thread
 from newfound.solvers.cholesky import factorise, regularised, solve_in_stages
 from newfound.sums.blas import diagonal_of
+from newfound.sums.device import add_to_diagonal
 from newfound.sums.sums import Sums
 
 # Of a leverage, what keeps a row that is left out from being divided by nothing.
@@ -16,34 +18,44 @@ TINY = float(np.finfo(np.float64).eps)
 
 
 class Moments(NamedTuple):
-    """Second moments of d features and k targets, around their means if there is an intercept."""
+    """Second moments of d features and k targets, around their means if there is an intercept.
 
-    gram: Floats  # of the features, in the lower triangle, shape (d, d), Fortran order
-    cross: Floats  # of features and targets, shape (d, k), Fortran order
-    mean: Floats  # of the features, shape (d,); zeros without an intercept
-    target_mean: Floats  # shape (k,); zeros without an intercept
-    mass: float  # sum of the weights
+    Arrays live where the sums do.
+    """
+
+    gram: Array  # of the features, at least in the lower triangle, shape (d, d)
+    cross: Array  # of features and targets, shape (d, k)
+    mean: Array  # of the features, shape (d,); zeros without an intercept
+    target_mean: Array  # shape (k,); zeros without an intercept
+    weight_sum: float  # sum of the weights
     fit_intercept: bool
+
+    @property
+    def squares(self) -> Array:
+        """Sum of the squares of each feature, shape (d,)."""
+        return namespace_of(self.gram).linalg.diagonal(self.gram)
 
 
 @one_thread
-def moments(sums: Sums, d: int, fit_intercept: bool) -> Moments:
-    """Return the moments of rows whose first `d` numbers are features, and the others targets.
+def moments(sums: Sums, k: int, fit_intercept: bool) -> Moments:
+    """Return the moments of rows whose last `k` numbers are targets, and the others features.
 
     Examples
     --------
     >>> sums = Sums.of([[0.0, 1.0], [2.0, 5.0]], ["all", "all"])
-    >>> found = moments(sums, 1, fit_intercept=True)
-    >>> found.gram, found.cross, found.mean, found.target_mean
+    >>> around = moments(sums, 1, fit_intercept=True)
+    >>> around.gram, around.cross, around.mean, around.target_mean
     (array([[2.]]), array([[4.]]), array([1.]), array([3.]))
     """
-    mean = sums.cross.sum(axis=1) / sums.mass * fit_intercept
-    joint = regularised(sums.gram, mean, sums.mass, 0.0)
-    gram, cross = np.asfortranarray(joint[:d, :d]), np.asfortranarray(joint[d:, :d].T)
-    return Moments(gram, cross, mean[:d], mean[d:], sums.mass, fit_intercept)
+    xp, d = namespace_of(sums.cross), sums.width - k
+    mean = xp.sum(sums.cross, axis=1) / sums.weight_sum * float(fit_intercept)
+    joint = regularised(sums.gram, mean, sums.weight_sum, 0.0, sums.device)
+    return Moments(
+        joint[:d, :d], joint[d:, :d].T, mean[:d], mean[d:], sums.weight_sum, fit_intercept
+    )
 
 
-def solve(of: Moments, penalty: float) -> tuple[Floats, Floats]:
+def solve(of: Moments, sums: Sums, penalty: float) -> tuple[Array, Array]:
     """Return weights (d, k) and intercepts (k,) of least squares with this penalty.
 
     Equivalent to scikit-learn's `Ridge`, whose `alpha` is the penalty.
@@ -51,20 +63,25 @@ def solve(of: Moments, penalty: float) -> tuple[Floats, Floats]:
     Examples
     --------
     >>> sums = Sums.of([[0.0, 1.0], [2.0, 5.0]], ["all", "all"])
-    >>> weights, intercept = solve(moments(sums, 1, fit_intercept=True), penalty=2.0)
+    >>> weights, intercept = solve(moments(sums, 1, fit_intercept=True), sums, penalty=2.0)
     >>> weights, intercept
     (array([[1.]]), array([2.]))
     """
-    matrix, weights = of.gram.copy(order="F"), of.cross.copy(order="F")
-    diagonal_of(matrix)[:] += penalty
-    at_once(solve_in_stages(factorise(matrix), weights))
+    if sums.device is not None:
+        matrix = of.gram + 0.0
+        add_to_diagonal(matrix, penalty, sums.device)
+        weights = sums.device.xp.linalg.solve(matrix, of.cross)
+    else:
+        matrix, weights = np.array(of.gram, order="F"), np.array(of.cross, order="F")
+        diagonal_of(matrix)[:] += penalty
+        at_once(solve_in_stages(factorise(matrix), weights))
     return weights, of.target_mean - of.mean @ weights
 
 
 @one_thread
 def left_out_errors(
-    of: Moments, X: Floats, targets: Floats, sample_weight: Floats, penalties: Floats
-) -> Floats:
+    of: Moments, X: Array, targets: Array, sample_weight: Floats, penalties: Floats
+) -> Array:
     """Return by how much models without them miss the targets of rows, exactly.
 
     Without row i, of weight w, the error is e / (1 - w h), with e that of the model and h the
@@ -74,30 +91,94 @@ def left_out_errors(
     ----------
     of : Moments
         Of rows among which are these.
-    X : ndarray of shape (m, d)
-    targets : ndarray of shape (m, k)
+    X : array of shape (m, d)
+        Where the moments live, as the targets.
+    targets : array of shape (m, k)
     sample_weight : ndarray of shape (m,)
         The weight that leaves with each.
     penalties : ndarray of shape (K,)
 
     Returns
     -------
-    ndarray of shape (K, m, k)
+    array of shape (K, m, k)
 
     Examples
     --------
     >>> rows = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 6.0]])
-    >>> found = moments(Sums.of(rows, ["all"] * 3), 1, fit_intercept=False)
-    >>> left_out_errors(found, rows[:, :1], rows[:, 1:], np.ones(3), np.array([1.0]))[0].ravel()
+    >>> around = moments(Sums.of(rows, ["all"] * 3), 1, fit_intercept=False)
+    >>> left_out_errors(around, rows[:, :1], rows[:, 1:], np.ones(3), np.array([1.0]))[0].ravel()
     array([ 1. , -0.4,  4. ])
     """
-    values, vectors = np.linalg.eigh(of.gram, UPLO="L")
-    values, inside = np.maximum(values, 0.0), (X - of.mean) @ vectors
-    cross, share = vectors.T @ of.cross, of.fit_intercept / of.mass
-    found = np.empty((len(penalties), *targets.shape))
-    for errors, penalty in zip(found, penalties, strict=True):
+    xp = namespace_of(of.gram)
+    values, vectors = xp.linalg.eigh(of.gram)
+    values, inside = xp.clip(values, min=0.0), (X - of.mean) @ vectors
+    cross, share = vectors.T @ of.cross, float(of.fit_intercept) / of.weight_sum
+    weights = xp.asarray(sample_weight, device=inside.device)
+    by_penalty = []
+    for penalty in penalties.tolist():
         shrunk = inside / (values + penalty)
-        leverage = np.einsum("ij,ij->i", shrunk, inside) + share
-        errors[:] = targets - of.target_mean - shrunk @ cross
-        errors /= np.maximum(1 - sample_weight * leverage, TINY)[:, None]
-    return found
+        leverage = xp.sum(shrunk * inside, axis=1) + share
+        errors = targets - of.target_mean - shrunk @ cross
+        by_penalty.append(errors / xp.clip(1 - weights * leverage, min=TINY)[:, None])
+    return xp.stack(by_penalty)
+
+
+class RegressionSolver:
+    """Weights of targets, solved for at the first question after something changed: O(d^3 / 3).
+
+    Parameters
+    ----------
+    sums : Sums
+        Of rows that end in their targets, on the host or on a device.
+    targets : int
+        How many, k.
+    penalty : float
+    fit_intercept : bool
+    """
+
+    # _solution: weights and intercepts for the present sums. None: to be solved for.
+
+    def __init__(self, sums: Sums, targets: int, penalty: float, fit_intercept: bool) -> None:
+        self.sums, self.targets = sums, targets
+        self.penalty, self.fit_intercept = penalty, fit_intercept
+        self._solution: tuple[Array, Array] | None = None
+
+    @property
+    def weights(self) -> Array:
+        """Weights, shape (d, k); must not be written to."""
+        return self._current()[0]
+
+    @property
+    def intercept(self) -> Array:
+        """Intercepts, shape (k,); must not be written to."""
+        return self._current()[1]
+
+    def _current(self) -> tuple[Array, Array]:
+        if self._solution is None:
+            around = moments(self.sums, self.targets, self.fit_intercept)
+            self._solution = solve(around, self.sums, self.penalty)
+        return self._solution
+
+    def learn(
+        self, X: Rows, index: Index, labels: Labels, sample_weight: Floats | None = None
+    ) -> None:
+        """Solve anew when somebody asks, here as below."""
+        self._solution = None
+
+    def forget(self, X: Rows, index: Index, sample_weight: Floats | None = None) -> None:
+        """Solve anew when somebody asks."""
+        self._solution = None
+
+    def remove_classes(self, index: Index) -> None:
+        """Do nothing: to the sums, all rows are of one class."""
+
+    def foresee(self, penalty: float) -> None:
+        """Do nothing: every question solves anew, whatever the penalty."""
+
+    def use(self, penalty: float) -> None:
+        """Answer for another penalty from now on."""
+        self.penalty, self._solution = penalty, None
+
+    def discard(self) -> None:
+        """Solve anew when somebody asks."""
+        self._solution = None

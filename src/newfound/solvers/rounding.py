@@ -35,7 +35,7 @@ def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool
     if longest <= OUTLIER**2 * squares.sum() / sums.total:
         return 0.0
     if fit_intercept:
-        squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.mass
+        squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.weight_sum
     peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
     return float(eps * peak / (max(0.0, squares.min()) + penalty))
 

@@ -1,8 +1,9 @@
 """The estimator's parameters, checked and made plain."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,68 +19,32 @@ WITNESSES = 40
 _RANGE = f"; from {SMALLEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e} will do"
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
+Penalties = tuple[float, ...] | Literal["auto"]  # rising; "auto": around the expected one
 
 
 class Settings(NamedTuple):
-    """Parameters that have passed `checked_settings`."""
+    """Fixed parameters of a classifier."""
 
     penalty: float
     recoding: float
     class_weight: ClassWeight | None
     fit_intercept: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold: a mapping of labels becomes a list of pairs."""
-        values = self._asdict()
-        if isinstance(self.class_weight, Mapping):
-            values["class_weight"] = [
-                [label, weight] for label, weight in self.class_weight.items()
-            ]
-        return values
+    @property
+    def cap(self) -> int:
+        """How many witnesses of a class are kept: none, for nothing is chosen."""
+        return 0
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Settings":
-        """Return the settings that `to_json` gave `values` for."""
-        return checked_settings(**_with_mapping(values))
-
-
-def checked_settings(
-    penalty: Any, recoding: Any, class_weight: Any, fit_intercept: Any
-) -> Settings:
-    """Return the parameters as plain Python values, or raise ValueError saying what is wrong.
-
-    >>> checked_settings(0, 0.7, None, True)
-    Traceback (most recent call last):
-    newfound.InputError: penalty must be a finite number above 0, got 0; ...
-    """
-    if not _is_number(penalty) or not SMALLEST_NUMBER <= float(penalty) <= LARGEST_NUMBER:
-        raise InputError(f"penalty must be a finite number above 0, got {penalty!r}{_RANGE}")
-    if not _is_number(recoding) or not 0 <= recoding <= 1:
-        raise InputError(f"recoding must be a number from 0 to 1, got {recoding!r}")
-    if not isinstance(fit_intercept, bool | np.bool_):
-        raise InputError(f"fit_intercept must be True or False, got {fit_intercept!r}")
-    if class_weight is not None and isinstance(class_weight, Mapping):
-        class_weight = {_plain(label): weight for label, weight in class_weight.items()}
-        for label, weight in class_weight.items():
-            as_labels([label], "class_weight")
-            if not _is_number(weight) or not SMALLEST_NUMBER <= float(weight) <= LARGEST_NUMBER:
-                raise InputError(
-                    f"class_weight must be finite and above 0, got {weight!r} for {label!r}{_RANGE}"
-                )
-            class_weight[label] = float(weight)
-    elif class_weight is not None and not (
-        isinstance(class_weight, str) and class_weight == "balanced"
-    ):
-        raise InputError(
-            f"class_weight must be None, 'balanced' or a mapping of weights, got {class_weight!r}"
-        )
-    return Settings(float(penalty), float(recoding), class_weight, bool(fit_intercept))
+    @property
+    def seed(self) -> int:
+        """What they would be drawn by."""
+        return 0
 
 
 class SelectionSettings(NamedTuple):
-    """Parameters of a choice in the stream that have passed `checked_selection_settings`."""
+    """Parameters of a classifier that chooses others in the stream."""
 
-    penalties: tuple[float, ...] | Literal["auto"]  # rising
+    penalties: Penalties
     recodings: tuple[float, ...]  # rising
     rule: Literal["what-if", "paper"] | None
     witnesses: int
@@ -89,105 +54,146 @@ class SelectionSettings(NamedTuple):
     fit_intercept: bool
     random_state: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        shared = Settings(1.0, 0.0, self.class_weight, self.fit_intercept).to_json()
-        return {**self._asdict(), "class_weight": shared["class_weight"]}
+    @property
+    def cap(self) -> int:
+        """How many witnesses of a class are kept."""
+        return self.witnesses
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "SelectionSettings":
-        """Return the settings that `to_json` gave `values` for, now or in version 0.1."""
-        values = _with_mapping(values)
-        if "holdout_every" in values:
-            gone = ("holdout_every", "holdout_cap", "validation")
-            values = {name: value for name, value in values.items() if name not in gone}
-            values["witnesses"] = WITNESSES
-            if values["tolerance"] == "one-se":
-                values["tolerance"] = 0.0
-        return checked_selection_settings(**values)
-
-
-def checked_selection_settings(
-    penalties: Any,
-    recodings: Any,
-    rule: Any,
-    witnesses: Any,
-    min_class_count: Any,
-    tolerance: Any,
-    class_weight: Any,
-    fit_intercept: Any,
-    random_state: Any,
-) -> SelectionSettings:
-    """Return the parameters as plain Python values, or raise ValueError saying what is wrong."""
-    automatic = isinstance(penalties, str) and penalties == "auto"
-    rising = (
-        ("auto",) if automatic else _rising(penalties, "penalties", SMALLEST_NUMBER, LARGEST_NUMBER)
-    )
-    levels = _rising(recodings, "recodings", 0.0, 1.0)
-    if len(rising) * len(levels) > MOST_CANDIDATES:
-        raise InputError(
-            f"{len(rising)} penalties times {len(levels)} recodings are more candidates than the "
-            f"{MOST_CANDIDATES} there may be: give fewer of them"
-        )
-    if rule is None and len(levels) > 1:
-        raise InputError(
-            "rule=None chooses the penalty alone: give recodings one number, such as "
-            f"recodings=0.7, got {len(levels)} of them"
-        )
-    _one_of(rule, "rule", ("what-if", "paper", None))
-    if rule == "paper" and levels[0] != 0:
-        raise InputError("rule='paper' compares with no recoding at all: recodings must hold 0")
-    if not (_is_number(tolerance) and 0 <= tolerance <= 1):
-        raise InputError(f"tolerance must be a number from 0 to 1, got {tolerance!r}")
-    shared = checked_settings(1.0, 0.0, class_weight, fit_intercept)
-    return SelectionSettings(
-        "auto" if automatic else rising,
-        levels,
-        rule,
-        _whole(witnesses, "witnesses", 2),
-        _whole(min_class_count, "min_class_count", 1),
-        float(tolerance),
-        shared.class_weight,
-        shared.fit_intercept,
-        _whole(random_state, "random_state", 0),
-    )
+    @property
+    def seed(self) -> int:
+        """What they are drawn by."""
+        return self.random_state
 
 
 class RegressionSettings(NamedTuple):
-    """Parameters of a regressor that have passed `checked_regression_settings`."""
+    """Parameters of a regressor."""
 
-    penalties: tuple[float, ...] | None  # rising; None: around the usual one
+    penalty: Penalties
     fit_intercept: bool
     witnesses: int
+    random_state: int
+
+    @property
+    def class_weight(self) -> None:
+        """None: its examples all weigh the same, but for their own weights."""
+
+    @property
+    def cap(self) -> int:
+        """How many copies of rows are kept: none, if there is nothing to choose."""
+        return 0 if len(self.penalty) == 1 else self.witnesses
+
+    @property
+    def seed(self) -> int:
+        """What they are drawn by."""
+        return self.random_state
 
 
-def checked_regression_settings(
-    penalty: Any, fit_intercept: Any, witnesses: Any
-) -> RegressionSettings:
-    """Return the parameters as plain Python values, or raise ValueError saying what is wrong.
+# Parameters of a model, of whatever kind.
+AnySettings = Settings | SelectionSettings | RegressionSettings
+Kind = TypeVar("Kind", Settings, SelectionSettings, RegressionSettings)
 
-    >>> checked_regression_settings("much", True, 500)
+
+def checked(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """Return parameters by name as plain Python values, or raise ValueError saying what is wrong.
+
+    >>> values = {"penalty": 0, "recoding": 0.7, "class_weight": None, "fit_intercept": True}
+    >>> checked(Settings, values)
     Traceback (most recent call last):
-    newfound.InputError: penalty must be "auto", a number or several, got 'much'
+    newfound.InputError: penalty must be a finite number above 0, got 0; ...
     """
-    penalties = None
-    if isinstance(penalty, str):
-        if penalty != "auto":
-            raise InputError(f'penalty must be "auto", a number or several, got {penalty!r}')
-    else:
-        penalties = _rising(penalty, "penalty", SMALLEST_NUMBER, LARGEST_NUMBER)
-    shared = checked_settings(1.0, 0.0, None, fit_intercept)
-    return RegressionSettings(penalties, shared.fit_intercept, _whole(witnesses, "witnesses", 2))
+    checks = _REGRESSION_CHECKS if kind is RegressionSettings else _CHECKS
+    settings = kind(**{name: checks[name](value, name) for name, value in values.items()})
+    if isinstance(settings, SelectionSettings):
+        _check_candidates(settings.penalties, len(settings.recodings))
+        _check_rule(settings.rule, settings.recodings)
+    elif isinstance(settings, RegressionSettings):
+        _check_candidates(settings.penalty)
+    return settings
 
 
-def _with_mapping(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what JSON gave back with the class weights as a mapping again, if they were one."""
-    weight = values["class_weight"]
-    pairs = dict(map(tuple, weight)) if isinstance(weight, list) else weight
-    return {**values, "class_weight": pairs}
+def to_json(settings: AnySettings) -> dict[str, Any]:
+    """Return what JSON can hold: a mapping of labels becomes a list of pairs."""
+    values = settings._asdict()
+    if isinstance(settings.class_weight, Mapping):
+        values["class_weight"] = list(map(list, settings.class_weight.items()))
+    return values
 
 
-def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...]:
+def from_json(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """Return the settings that `to_json` gave `values` for, or raise ValueError."""
+    weight = values.get("class_weight")
+    pairs = {"class_weight": dict(map(tuple, weight))} if isinstance(weight, list) else {}
+    return checked(kind, {**values, **pairs})
+
+
+def _check_candidates(penalties: Penalties, recodings: int | None = None) -> None:
+    number = 1 if penalties == "auto" else len(penalties)
+    if number * (recodings or 1) > MOST_CANDIDATES:
+        times = "" if recodings is None else f" times {recodings} recodings"
+        raise InputError(
+            f"{number} penalties{times} are more candidates than the {MOST_CANDIDATES} there "
+            "may be: give fewer of them"
+        )
+
+
+def _check_rule(rule: str | None, recodings: tuple[float, ...]) -> None:
+    if rule is None and len(recodings) > 1:
+        raise InputError(
+            "rule=None chooses the penalty alone: give recodings one number, such as "
+            f"recodings=0.7, got {len(recodings)} of them"
+        )
+    if rule == "paper" and recodings[0] != 0:
+        raise InputError("rule='paper' compares with no recoding at all: recodings must hold 0")
+
+
+def _penalty(value: Any, name: str) -> float:
+    if not _is_number(value) or not SMALLEST_NUMBER <= float(value) <= LARGEST_NUMBER:
+        raise InputError(f"{name} must be a finite number above 0, got {value!r}{_RANGE}")
+    return float(value)
+
+
+def _penalties(value: Any, name: str) -> Penalties:
+    if isinstance(value, str) and value == "auto":
+        return "auto"
+    return _rising(value, name, SMALLEST_NUMBER, LARGEST_NUMBER)
+
+
+def _some_penalties(value: Any, name: str) -> Penalties:
+    if isinstance(value, str) and value != "auto":
+        raise InputError(f'{name} must be "auto", a number or several, got {value!r}')
+    return _penalties(value, name)
+
+
+def _share(value: Any, name: str) -> float:
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise InputError(f"{name} must be a number from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def _flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def _class_weight(value: Any, name: str) -> ClassWeight | None:
+    if isinstance(value, Mapping):
+        return {_plain(label): _weight(label, weight) for label, weight in value.items()}
+    if value is None or (isinstance(value, str) and value == "balanced"):
+        return value  # type: ignore[return-value]
+    raise InputError(f"{name} must be None, 'balanced' or a mapping of weights, got {value!r}")
+
+
+def _weight(label: Any, weight: Any) -> float:
+    as_labels([_plain(label)], "class_weight")
+    if not _is_number(weight) or not SMALLEST_NUMBER <= float(weight) <= LARGEST_NUMBER:
+        raise InputError(
+            f"class_weight must be finite and above 0, got {weight!r} for {_plain(label)!r}{_RANGE}"
+        )
+    return float(weight)
+
+
+def _rising(values: Any, name: str, least: float, most: float) -> tuple[float, ...]:
     if _is_number(values):
         values = [values]
     is_some = isinstance(values, Iterable) and not isinstance(values, str)
@@ -200,9 +206,11 @@ def _rising(values: Any, name: str, least: float, most: float) -> tuple[Any, ...
     return tuple(sorted({float(number) for number in numbers}))
 
 
-def _one_of(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
-    if not isinstance(value, str | None) or value not in allowed:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+def _rule(value: Any, name: str) -> Any:
+    rules = ("what-if", "paper", None)
+    if not isinstance(value, str | None) or value not in rules:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, rules))}, got {value!r}")
+    return value
 
 
 def _whole(value: Any, name: str, least: int) -> int:
@@ -219,3 +227,20 @@ def _is_number(value: Any) -> bool:
 
 def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
+
+
+# What checks each parameter, given its value and its name, and returns it as a plain value.
+_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "penalty": _penalty,
+    "penalties": _penalties,
+    "recoding": _share,
+    "recodings": partial(_rising, least=0.0, most=1.0),
+    "rule": _rule,
+    "witnesses": partial(_whole, least=2),
+    "min_class_count": partial(_whole, least=1),
+    "tolerance": _share,
+    "class_weight": _class_weight,
+    "fit_intercept": _flag,
+    "random_state": partial(_whole, least=0),
+}
+_REGRESSION_CHECKS = {**_CHECKS, "penalty": _some_penalties}

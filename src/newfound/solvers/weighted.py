@@ -7,7 +7,7 @@ from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.threads import one_thread
 from newfound.solvers.cholesky import Equations, Solution, solve
 from newfound.solvers.settings import ClassWeight
-from newfound.sums.blas import add_products
+from newfound.sums.blas import add_products, affine
 from newfound.sums.device import weighted as weighted_rows
 from newfound.sums.sums import Sums
 
@@ -30,28 +30,22 @@ class RebalancedSolver:
     # _solution: of the present sums. None: to be solved for.
 
     def __init__(
-        self,
-        sums: Sums,
-        penalty: float,
-        fit_intercept: bool,
-        class_weight: ClassWeight,
+        self, sums: Sums, penalty: float, fit_intercept: bool, class_weight: ClassWeight
     ) -> None:
-        self.sums = sums
-        self.penalty = penalty
-        self.fit_intercept = fit_intercept
+        self.sums, self.penalty, self.fit_intercept = sums, penalty, fit_intercept
         self.class_weight = class_weight
         self._weighted_gram: Floats | None = None
         self._solution: Solution | None = None
         self._changes = 0
 
     @property
-    def masses(self) -> Floats:
+    def weight_sums(self) -> Floats:
         """What each class weighs in the sums, shape (T,): w_t n_t."""
-        masses = self.sums.masses
+        weight_sums = self.sums.weight_sums
         if isinstance(self.class_weight, str):
-            # Not masses times weights: rounding would keep equal ones from being exactly equal.
-            return np.where(masses > 0, self._scale(), 0.0)
-        return masses * self._class_weights(masses, self.sums.labels)
+            # Not sums times weights: rounding would keep equal ones from being exactly equal.
+            return np.where(weight_sums > 0, self._scale(), 0.0)
+        return weight_sums * self._class_weights(weight_sums, self.sums.labels)
 
     @property
     def weights(self) -> Floats:
@@ -63,6 +57,10 @@ class RebalancedSolver:
         """Intercepts, shape (T,), not recoded; must not be written to."""
         return self._current().intercept
 
+    def scores(self, X: Rows, factors: Floats) -> Floats:
+        """Return the scores of rows `X` (m, d) times `factors` (T,), shape (m, T)."""
+        return affine(X, self.weights, self.intercept) * factors
+
     @one_thread
     def leverage(self, X: Rows) -> Floats:
         """Return x'A^-1 x for each row of `X`, shape (m,); with an intercept, 1/n is part of it."""
@@ -70,7 +68,7 @@ class RebalancedSolver:
         Z = np.asarray(X, dtype=np.float64) - solution.mean
         half = blas.dtrsm(1.0, solution.factor, Z.T, lower=1)
         values: Floats = np.einsum("ij,ij->j", half, half)
-        return values + 1 / self.masses.sum() if self.fit_intercept else values
+        return values + 1 / self.weight_sums.sum() if self.fit_intercept else values
 
     @property
     @one_thread
@@ -78,20 +76,20 @@ class RebalancedSolver:
         """The mean leverage of all rows taught, each with its weight, but for 1/n."""
         half, _ = lapack.dtrtri(self._current().factor, lower=1)
         trace = self.sums.width - self.penalty * float(np.square(np.tril(half)).sum())
-        return max(0.0, trace) / float(self.masses.sum())
+        return max(0.0, trace) / float(self.weight_sums.sum())
 
     @one_thread
     def equations(self) -> Equations:
         """Return the sums that the weights solve; only the gram may be written to."""
         sums, scale = self.sums, self._scale()
-        class_weights = self._class_weights(sums.masses, sums.labels)
+        class_weights = self._class_weights(sums.weight_sums, sums.labels)
         weighted = self._weighted_gram
         if weighted is None:
             weighted = np.zeros((sums.width, sums.width), order="F")
             for gram, weight in zip(sums.grams, class_weights, strict=True):
                 gram.add_to(weighted, weight)
             self._weighted_gram, self._changes = weighted, 0
-        return Equations(scale * weighted, sums.cross * (scale * class_weights), self.masses)
+        return Equations(scale * weighted, sums.cross * (scale * class_weights), self.weight_sums)
 
     @one_thread
     def learn(
@@ -107,15 +105,15 @@ class RebalancedSolver:
         if weighted is None or not weighted.flags.writeable or self._changes > self.sums.width:
             self._weighted_gram = None
             return
-        masses, rows = np.zeros(len(labels)), weighted_rows(X, sample_weight, None)
-        masses[: len(grams)] = self.sums.masses
-        old = self._class_weights(masses, labels)
+        weight_sums, rows = np.zeros(len(labels)), weighted_rows(X, sample_weight, None)
+        weight_sums[: len(grams)] = self.sums.weight_sums
+        old = self._class_weights(weight_sums, labels)
         coming = np.bincount(index, sample_weight, minlength=len(labels))
-        new = self._class_weights(masses + coming, labels)
-        for each in np.unique(index):
-            if each < len(grams) and new[each] != old[each]:
-                grams[each].add_to(weighted, new[each] - old[each])
-            add_products(weighted, rows[index == each], new[each], lower=True)
+        new = self._class_weights(weight_sums + coming, labels)
+        for place in np.unique(index):
+            if place < len(grams) and new[place] != old[place]:
+                grams[place].add_to(weighted, new[place] - old[place])
+            add_products(weighted, rows[index == place], new[place], lower=True)
 
     def forget(self, X: Rows, index: Index, sample_weight: Floats | None = None) -> None:
         """Take out rows `X` (m, d) of classes `index` (m,), before the sums do.
@@ -139,9 +137,9 @@ class RebalancedSolver:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
         self._weighted_gram, self._solution = None, None
 
-    def _class_weights(self, masses: Floats, labels: Labels) -> Floats:
+    def _class_weights(self, weight_sums: Floats, labels: Labels) -> Floats:
         if isinstance(self.class_weight, str):
-            return np.where(masses > 0, 1 / np.where(masses > 0, masses, 1.0), 0.0)
+            return np.where(weight_sums > 0, 1 / np.where(weight_sums > 0, weight_sums, 1.0), 0.0)
         weights = [self.class_weight.get(label, 1.0) for label in labels.tolist()]
         return np.array(weights, dtype=np.float64)
 
@@ -149,8 +147,8 @@ class RebalancedSolver:
         """Return the common factor that `_class_weights` leaves out."""
         if not isinstance(self.class_weight, str):
             return 1.0
-        masses = self.sums.masses
-        return float(masses.sum() / np.count_nonzero(masses))
+        weight_sums = self.sums.weight_sums
+        return float(weight_sums.sum() / np.count_nonzero(weight_sums))
 
     def _current(self) -> Solution:
         if self._solution is None:

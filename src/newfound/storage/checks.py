@@ -6,45 +6,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.common.arrays import Floats, take
+from newfound.common.arrays import Floats
 from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
+from newfound.storage.table import MANY, TABLE, Arrays, Sizes, require
+from newfound.sums.arrays import WEIGHTS
 from newfound.sums.blas import add_products
-from newfound.sums.gram import ROUNDING_SHARE, Gram, total_gram
-from newfound.sums.removal import ROUNDING_SLACK, is_definite
+from newfound.sums.device import is_definite
+from newfound.sums.gram import Gram, total_gram
+from newfound.sums.removal import rounding_slack
 from newfound.sums.sums import Sums
-
-Tensors = dict[str, NDArray[Any]]
 
 # Bytes that the header may have, and that labels may take once they are an array.
 LARGEST_HEADER, LARGEST_LABELS = 2**25, 2**30
-# More examples than anyone can show; up to it all counts are whole in float64, too.
-MANY = 2**53
-# Sums of rows, and of their squares: beyond these they would soon leave the range of float64.
-LARGEST_SUM, LARGEST_SQUARES = 1e150, 1e300
-# What rounding dropped from a sum is no larger share of it.
-DROPPED_SHARE = 1e-12
+# What rounding left out of a sum is no larger share of it.
+RESIDUE_SHARE = 1e-12
 # Share of all squares that no sum is held to, whatever it is the sum of.
 FAR_SHARE = 1e-16
-# Share of its trace by which X'X may miss being positive semidefinite where a file has no peaks to
-# tell what rounding cost.
-OLD_SHARE = 0.01
 # How far, relative to all sums, rows that are held may miss the sum they are said to have.
 ROWS_SLACK = 0.01
+# The arrays of the sums that are always there.
+SUMS = [name for name in TABLE if "." not in name and name not in WEIGHTS]
 
 
-def require(condition: bool, what: str) -> None:
-    """Raise ValueError unless the condition holds.
-
-    >>> require(False, "counts")
-    Traceback (most recent call last):
-    newfound.InputError: its counts do not fit together
-    """
-    if not condition:
-        raise InputError(f"its {what} do not fit together")
+def check_contents(header: dict[str, Any], arrays: Arrays) -> None:
+    """Raise ValueError if a header, or arrays beside it, cannot be a model's."""
+    _check_labels(header)
+    _check_sums(header, arrays)
+    _check_columns(header, arrays["cross"].shape[-1])
 
 
-def check_labels(header: dict[str, Any]) -> None:
+def _check_labels(header: dict[str, Any]) -> None:
     """Raise ValueError if labels are of no type for labels, or would take too much memory."""
     labels, label_type = header["labels"], header["label_type"]
     require(isinstance(labels, list) and isinstance(label_type, str), "labels")
@@ -58,121 +50,90 @@ def check_labels(header: dict[str, Any]) -> None:
         )
 
 
-def check_names(names: Any, width: int) -> None:
-    """Raise ValueError if the names of features are not `width` texts, or none at all."""
+def _check_columns(header: dict[str, Any], width: int) -> None:
+    """Raise ValueError if columns of the sums are no features and targets, or names not theirs."""
+    targets, is_flat, names = (header[name] for name in ("targets", "is_flat", "feature_names"))
+    require(type(targets) is int and 0 <= targets < width, "targets")
+    require(type(is_flat) is bool and (targets == 1 or not is_flat), "targets")
     if names is not None:
-        require(isinstance(names, list) and len(names) == width, "feature names")
+        require(isinstance(names, list) and len(names) == width - targets, "feature names")
         require(all(isinstance(name, str) for name in names), "feature names")
 
 
-def check_numbers(header: dict[str, Any], tensors: Tensors) -> None:
+def _check_sums(header: dict[str, Any], arrays: Arrays) -> None:
     """Raise ValueError if sums are not of one shape, not finite, or larger than they can be."""
     require(header["dtype"] in ("<f4", "<f8"), "types")
     require(type(header["per_class"]) is bool, "types")
-    require(tensors["cross"].ndim == tensors["rows"].ndim == 2, "sums")
-    (T, width), held = tensors["cross"].shape, len(tensors["rows"])
+    T, width = len(header["labels"]), arrays["cross"].shape[-1]
     groups = T if header["per_class"] else 1
-    flushed = int(np.count_nonzero(tensors["gram_is_folded"]))
-    require(len(header["labels"]) == T and width > 0, "labels")
-    row_type, triangle = tensors["rows"].dtype, width * (width + 1) // 2
-    require(row_type in (np.float64, np.dtype(header["dtype"])), "rows")
-    must_be: dict[str, tuple[Any, tuple[int, ...], float, float]] = {
-        "counts": (np.int64, (T,), 0, MANY),
-        "cross": (np.float64, (T, width), -LARGEST_SUM, LARGEST_SUM),
-        "cross_dropped": (np.float64, (T, width), -LARGEST_SUM, LARGEST_SUM),
-        "gram": (np.float64, (flushed, triangle), -LARGEST_SQUARES, LARGEST_SQUARES),
-        "gram_dropped": (np.float64, (flushed, width), -LARGEST_SQUARES, LARGEST_SQUARES),
-        "gram_folds": (np.int64, (flushed,), 0, MANY),
-        "gram_peak": (np.float64, (flushed,), 0, LARGEST_SQUARES),
-        "gram_is_folded": (np.bool_, (groups,), 0, 1),
-        "rows": (row_type, (held, width), -LARGEST_SUM, LARGEST_SUM),
-        "rows_held": (np.int64, (groups,), 0, MANY),
-    }
-    for name, (dtype, shape, low, high) in must_be.items():
-        if name in tensors or name != "gram_peak":  # files before 0.1 have none
-            take(tensors, name, dtype, shape, low, high)
-    _check_masses(tensors, T)
-    diagonal = tensors["gram"][:, _diagonal(width)]
+    require(width > 0, "sums")
+    sizes = Sizes(header["dtype"], T=T, D=width, G=groups, P=width * (width + 1) // 2)
+    weights = WEIGHTS if any(name in arrays for name in WEIGHTS) else ()
+    of = {name: sizes.take(arrays, name) for name in (*SUMS, *weights)}
+    is_flushed, counts = of["gram_is_flushed"], of["counts"]
+    require(np.count_nonzero(is_flushed) == sizes["F"], "sums")
+    diagonal = of["gram"][:, _diagonal(width)]
     require(bool((diagonal >= 0).all()), "sums")
-    for sums, dropped in ((tensors["cross"], "cross_dropped"), (diagonal, "gram_dropped")):
-        require(bool((abs(tensors[dropped]) <= DROPPED_SHARE * abs(sums)).all()), "sums")
-    total = sum(tensors["counts"].tolist())
+    for sums, residue in ((of["cross"], "cross_residue"), (diagonal, "gram_residue")):
+        require(bool((abs(of[residue]) <= RESIDUE_SHARE * abs(sums)).all()), "sums")
+    if weights:
+        weight = of["weight_sums"]
+        within = abs(of["weight_sums_residue"]) <= RESIDUE_SHARE * weight
+        require(bool(within.all()), "weights")
+        require(bool(((weight > 0) == (counts > 0)).all()), "weights")
+    total = sum(counts.tolist())
     require(0 < total <= MANY, "counts")
-    expected = tensors["counts"] if header["per_class"] else np.array([total])
-    expected = np.where(tensors["gram_is_folded"], 0, expected)
-    require(bool((tensors["rows_held"] == expected).all()) and held == expected.sum(), "rows")
-    untaught = tensors["cross"][tensors["counts"] == 0]
-    require(not untaught.any(), "sums")
+    expected = counts if header["per_class"] else np.array([total])
+    expected = np.where(is_flushed, 0, expected)
+    require(bool((of["rows_of_gram"] == expected).all()) and sizes["R"] == expected.sum(), "rows")
+    require(not of["cross"][counts == 0].any(), "sums")
 
 
-def _check_masses(tensors: Tensors, T: int) -> None:
-    """Raise ValueError if classes weigh what no examples can; where all weigh one, none is said."""
-    if "masses" not in tensors and "masses_dropped" not in tensors:
-        return
-    masses = take(tensors, "masses", np.float64, (T,), 0, LARGEST_SUM)
-    dropped = take(tensors, "masses_dropped", np.float64, (T,), -LARGEST_SUM, LARGEST_SUM)
-    require(bool((abs(dropped) <= DROPPED_SHARE * masses).all()), "masses")
-    require(bool(((masses > 0) == (tensors["counts"] > 0)).all()), "masses")
-
-
-def check_rows(tensors: Tensors, per_class: bool) -> None:
+def check_rows(arrays: Arrays, per_class: bool) -> None:
     """Raise ValueError if rows clearly do not add up to the sums of their classes.
 
     Rows that are weighted do not: they are held times the roots of their weights.
     """
-    if "masses" in tensors:
+    if "weight_sums" in arrays:
         return
-    cross, stop = tensors["cross"], 0
-    for index, held in enumerate(tensors["rows_held"].tolist()):
-        rows, stop = tensors["rows"][stop : stop + held], stop + held
-        if not tensors["gram_is_folded"][index]:
-            mine = cross[index] if per_class else cross.sum(axis=0)
-            far = abs(rows.sum(axis=0, dtype=np.float64) - mine)
+    cross, stop = arrays["cross"], 0
+    for index, count in enumerate(arrays["rows_of_gram"].tolist()):
+        rows, stop = arrays["rows"][stop : stop + count], stop + count
+        if not arrays["gram_is_flushed"][index]:
+            own = cross[index] if per_class else cross.sum(axis=0)
+            far = abs(rows.sum(axis=0, dtype=np.float64) - own)
             size = abs(rows).sum(dtype=np.float64) + abs(cross).max()
             require(bool((far <= ROWS_SLACK * size).all()), "sums")
 
 
-def check_definite(sums: Sums, has_peaks: bool) -> None:
+def check_definite(sums: Sums) -> None:
     """Raise ValueError if no rows at all have these sums: X'X, and each class's X'1 and n.
 
     Around the means of the classes X'X has no negative eigenvalues, but for rounding, which is
     measured by the peaks; in each Gram, no entry is larger than the roots of its diagonal allow.
-    Files of the first days have no peaks; then these are as high as they must have been, within
-    reason.
     """
-    flushed = [gram.flushed for gram in sums.grams if gram.flushed is not None]
+    flushed = [(place, gram) for place, gram in enumerate(sums.grams) if not gram.holds_rows]
     if not flushed:
         return
-    spread = np.zeros((sums.width,) * 2, order="F")
+    spread, slack = np.zeros((sums.width,) * 2, order="F"), 0.0
     # Rounding of the class sums is that of other classes' rows, too, which came in one batch.
     least = FAR_SHARE * (sums.trace + sum(gram.peak for gram in sums.grams))
-    slack = sum(_slack(gram, least) for gram in sums.grams if not gram.holds_rows)
-    for index, gram in enumerate(sums.grams):
-        if not gram.holds_rows:
-            where = slice(index, index + 1) if sums.per_class else slice(None)
-            part = _around_means(gram, sums.cross.T[where], sums.masses[where])
-            spread += part
-            require(_entries_fit(part, _slack(gram, least)) or not has_peaks, "sums")
+    for place, gram in flushed:
+        where = slice(place, place + 1) if sums.per_class else slice(None)
+        part = _around_means(gram, sums.cross.T[where], sums.weight_sums[where])
+        own = max(rounding_slack(gram), least)
+        spread += part
+        slack += own
+        require(_entries_fit(part, own), "sums")
     spread.ravel(order="K")[:: len(spread) + 1] += slack
-    if is_definite(spread.copy(order="F")):
-        return
-    require(not has_peaks, "sums")
-    missing = -2 * float(np.linalg.eigvalsh(spread, UPLO="L")[0])
-    require(missing <= OLD_SHARE * sum(each.trace for each in flushed), "sums")
-    for each in flushed:
-        each.highest = missing / ROUNDING_SHARE
+    require(is_definite(spread), "sums")
 
 
-def _slack(gram: Gram, least: float) -> float:
-    own = ROUNDING_SLACK * gram.trace + gram.rounding
-    return max(own, least, float(np.finfo(np.float64).tiny))
-
-
-def _around_means(gram: Gram, cross: NDArray[Any], masses: NDArray[Any]) -> Floats:
+def _around_means(gram: Gram, cross: NDArray[Any], weight_sums: NDArray[Any]) -> Floats:
     """Return X'X around the means of the classes, as the lower triangle of a new matrix."""
     around = total_gram([gram], gram.width)
-    taught = masses > 0
-    add_products(around, cross[taught] / np.sqrt(masses[taught])[:, None], -1.0, lower=True)
+    taught = weight_sums > 0
+    add_products(around, cross[taught] / np.sqrt(weight_sums[taught])[:, None], -1.0, lower=True)
     return around
 
 

@@ -13,22 +13,15 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InputError
 from newfound.common.errors import ModelFileError as ModelFileError
-from newfound.common.files import open_regular, write_whole
+from newfound.common.files import clear_leftovers, open_regular, write_whole
 from newfound.features.identity import Identity
-from newfound.storage.checks import (
-    LARGEST_HEADER,
-    check_definite,
-    check_labels,
-    check_names,
-    check_numbers,
-    check_rows,
-    require,
-)
+from newfound.storage.checks import LARGEST_HEADER, check_contents, check_definite, check_rows
+from newfound.storage.table import require
 from newfound.sums.arrays import from_arrays, to_arrays
 from newfound.sums.labels import as_labels
 from newfound.sums.sums import Sums
 
-FORMAT = 3
+FORMAT = 1
 _KEY = "newfound"
 _NO_DIGEST = "0" * 64
 # How a file begins: its header's length, then the metadata, of which the digest comes first.
@@ -43,7 +36,8 @@ class State(NamedTuple):
     Examples
     --------
     >>> from newfound import IncrementalRidgeClassifier
-    >>> state = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"]).to_state()
+    >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
+    >>> state = model.learner_.to_state()
     >>> state.estimator, state.sums.labels.tolist()
     ('IncrementalRidgeClassifier', ['cup', 'mug'])
     """
@@ -53,23 +47,14 @@ class State(NamedTuple):
     sums: Sums
     feature_names: list[str] | None = None
     extractor: Identity | None = None  # what made the vectors, where that is known
-    # Arrays that other rooms keep with a model, each named "room.name".
-    more: Mapping[str, NDArray[Any]] = {}
+    # Beside those of the sums, each named "room.name" (storage/table.py).
+    arrays: Mapping[str, NDArray[Any]] = {}
+    targets: int = 0  # how many columns of the sums, the last ones, are targets of a regression
+    is_flat: bool = False  # whether these came in one dimension
 
-    def kept_by(self, room: str) -> dict[str, NDArray[Any]]:
-        """Return the arrays that a room keeps with the model, by name."""
-        start = f"{room}."
-        return {
-            name.removeprefix(start): array
-            for name, array in self.more.items()
-            if name.startswith(start)
-        }
-
-    def keeping(self, room: str, arrays: Mapping[str, NDArray[Any]]) -> "State":
-        """Return a state that holds these arrays of a room, too."""
-        return self._replace(
-            more={**self.more, **{f"{room}.{name}": array for name, array in arrays.items()}}
-        )
+    def keeping(self, arrays: Mapping[str, NDArray[Any]]) -> "State":
+        """Return a state that holds these arrays, too."""
+        return self._replace(arrays={**self.arrays, **arrays})
 
 
 def write(path: str | os.PathLike[str], state: State, of: int | None = None) -> None:
@@ -98,17 +83,17 @@ def to_bytes(state: State, name: str) -> bytes | bytearray:
         "label_type": sums.labels.dtype.str,
         "per_class": sums.per_class,
         "dtype": None if sums.dtype is None else sums.dtype.str,
+        "targets": state.targets,
+        "is_flat": state.is_flat,
     }
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
     metadata = {_KEY: json.dumps(header, allow_nan=False)}
     tensors = to_arrays(sums)
     try:
-        check_labels(header)
-        check_numbers(header, tensors)
-        check_names(state.feature_names, sums.width)
+        check_contents(header, tensors)
         # safetensors writes memory as it lies, whatever the strides say.
-        everything = {name: np.ascontiguousarray(each) for name, each in state.more.items()}
-        data = bytearray(safetensors.numpy.save({**tensors, **everything}, metadata))
+        more = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
+        data = bytearray(safetensors.numpy.save({**tensors, **more}, metadata))
         require(_header_length(data, len(data)) > 0, "labels and names")
     except InputError as error:
         raise InputError(
@@ -126,6 +111,7 @@ def read(path: str | os.PathLike[str]) -> State:
     Nor are numbers taken that no teaching could have led to. Nothing is allocated that is much
     larger than the file.
     """
+    clear_leftovers(path)
     with open_regular(path) as file:
         return from_bytes(file, os.fspath(path))
 
@@ -141,8 +127,8 @@ def digest_in(path: str | os.PathLike[str]) -> str | None:
     True
     """
     with open_regular(path) as file:
-        found = _BEGINNING.match(file.read(256))
-    return found[1].decode() if found else None
+        start = _BEGINNING.match(file.read(256))
+    return start[1].decode() if start else None
 
 
 def from_bytes(file: BinaryIO, name: str) -> State:
@@ -153,9 +139,8 @@ def from_bytes(file: BinaryIO, name: str) -> State:
         tensors = safetensors.numpy.load(data)
         more = {name: tensors.pop(name) for name in sorted(tensors) if "." in name}
         sums = _sums(header, tensors)
-        check_names(header["feature_names"], sums.width)
         require(isinstance(header["estimator"], str), "types")
-        extractor = header.get("extractor")  # files of the first days have none
+        extractor = header["extractor"]
         return State(
             header["estimator"],
             header["parameters"],
@@ -163,6 +148,8 @@ def from_bytes(file: BinaryIO, name: str) -> State:
             header["feature_names"],
             None if extractor is None else Identity.from_json(extractor),
             more,
+            header["targets"],
+            header["is_flat"],
         )
     except OSError:
         raise
@@ -183,8 +170,8 @@ def _whole(file: BinaryIO) -> bytes:
     start = file.read(9)
     length = _header_length(start, size)
     start += file.read(length - 1)
-    tensors = [each for name, each in json.loads(start[8:]).items() if name != "__metadata__"]
-    if 8 + length + max((each["data_offsets"][1] for each in tensors), default=0) != size:
+    tensors = [entry for name, entry in json.loads(start[8:]).items() if name != "__metadata__"]
+    if 8 + length + max((entry["data_offsets"][1] for entry in tensors), default=0) != size:
         raise ModelFileError("not a model file, or cut short")
     return start + file.read(size - len(start))
 
@@ -222,14 +209,13 @@ def _verified_header(data: bytes) -> dict[str, Any]:
 
 
 def _sums(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Sums:
-    check_labels(header)
+    check_contents(header, tensors)
     labels = as_labels(np.array(header["labels"], dtype=header["label_type"]))
     require(labels.dtype.str == header["label_type"], "labels")
     require(labels.tolist() == header["labels"], "labels")
     require(list(map(type, labels.tolist())) == list(map(type, header["labels"])), "labels")
     require(len(set(header["labels"])) == len(labels), "labels")
-    check_numbers(header, tensors)
     check_rows(tensors, header["per_class"])
     sums = from_arrays(tensors, labels, header["per_class"], np.dtype(header["dtype"]))
-    check_definite(sums, has_peaks="gram_peak" in tensors)
+    check_definite(sums)
     return sums

@@ -1,144 +1,96 @@
 """What a choice rests on, as arrays for the model file."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from newfound.common.arrays import take
-from newfound.engine.engine import Engine
-from newfound.heads.probabilities import LARGEST_SHARPNESS, SMALLEST_SHARPNESS
-from newfound.heads.unknown import Bound, Usual
+from newfound.heads.unknown import Bound, Typical
+from newfound.memory.memory import Memory
 from newfound.selection.calibration import Calibration
-from newfound.selection.findings import Findings
-from newfound.selection.selector import CALM, Selector, Work
-from newfound.selection.witnesses import Sample, Witnesses
-from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
-from newfound.storage.witnesses import (
-    labelled_rows,
-    packed_witnesses,
-    require,
-    unpacked_witnesses,
-)
+from newfound.selection.pending import PendingSelection
+from newfound.selection.result import SelectionResult
+from newfound.selection.selector import QUIET_ROWS, Selector
+from newfound.solvers.settings import SelectionSettings
+from newfound.storage.table import Arrays, Sizes, require
 from newfound.sums.sums import Sums
 
-Arrays = dict[str, NDArray[Any]]
-
-# More examples than anyone can show, and fewer than float64 counts.
-_MANY = 2**52
-# What is stored of findings, and of those that do not count yet.
-_NUMBERS = {"total": "total", "voters": "voters", "pieces": "delay"}
-_FINDINGS = ("penalties", "ladder", "table", "rare", "rungs")
-_COMING = "coming_"
+# What is stored of a result as it is.
+_NUMBERS = ("total", "rows", "delay")
+_TABLES = ("penalties", "counts", "accuracy", "rare_accuracy", "recodings")
 
 
-def packed(engine: Engine) -> Arrays:
-    """Return all that the choice of an engine rests on, beside its sums, as arrays."""
-    sums, selector = engine.sums, engine.selector
-    assert selector is not None
-    findings = engine.findings
+def pack_selector(selector: Selector, memory: Memory) -> dict[str, Any]:
+    """Return all that a choice rests on, beside the memory, as arrays."""
     arrays = {
-        **packed_witnesses(selector.witnesses, sums),
-        "forgotten": np.array([selector.forgotten]),
-        "calm": np.array([min(selector.calm, CALM)], dtype=np.int64),
-        **_of_findings(findings, sums),
+        "selection.forgotten": np.array([selector.forgotten]),
+        "selection.quiet_rows": np.array([min(selector.quiet_rows, QUIET_ROWS)], dtype=np.int64),
+        **_pack(selector.result(memory), "selection", memory.sums),
     }
-    if selector.work is not None:  # it counts later, but there is no harm in finishing it now
-        coming = _of_findings(selector.work.finish(), sums)
-        arrays |= {f"{_COMING}{name}": array for name, array in coming.items()}
-        arrays["coming_rows"] = np.array([selector.work.rows], dtype=np.int64)
+    if selector.pending is not None:  # it counts later, but there is no harm in finishing it now
+        arrays |= _pack(selector.pending.finish(), "pending", memory.sums)
+        arrays["pending.since"] = np.array([selector.pending.rows], dtype=np.int64)
     return arrays
 
 
-def unpacked(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
-    """Return the selector that `packed` was asked for, or raise ValueError.
-
-    Files of version 0.1 hold rows back from the sums: they are learned, and become witnesses.
-    """
-    if "held_rows" in arrays:
-        return _from_held_rows(arrays, sums, settings)
-    whole = partial(take, arrays, dtype=np.int64, low=0)
-    selector = Selector(unpacked_witnesses(arrays, sums, settings.random_state))
-    selector.findings = _findings(arrays, sums, settings)
-    selector.forgotten = float(take(arrays, "forgotten", np.float64, (1,), 0, _MANY)[0])
-    selector.calm = int(take(arrays, "calm", np.int64, (1,), -1, CALM)[0])
-    if "coming_rows" in arrays:
-        coming = {
-            name.removeprefix(_COMING): array
-            for name, array in arrays.items()
-            if name.startswith(_COMING)
-        }
-        found = _findings(coming, sums, settings)
-        selector.work = Work.finished(found, int(whole("coming_rows", shape=(1,), high=_MANY)[0]))
+def unpack_selector(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
+    """Return the selector that was packed, or raise ValueError."""
+    selector, sizes = Selector(settings), Sizes()
+    selector.latest = _unpack(arrays, "selection", sums, settings)
+    selector.forgotten = float(sizes.take(arrays, "selection.forgotten")[0])
+    selector.quiet_rows = int(sizes.take(arrays, "selection.quiet_rows", high=QUIET_ROWS)[0])
+    if "pending.since" in arrays:
+        result = _unpack(arrays, "pending", sums, settings)
+        since = int(sizes.take(arrays, "pending.since")[0])
+        selector.pending = PendingSelection.finished(result, since)
     return selector
 
 
-def _of_findings(found: Findings, sums: Sums) -> Arrays:
-    arrays = {name: np.array([getattr(found, of)]) for name, of in _NUMBERS.items()}
-    arrays |= {name: getattr(found, name) for name in _FINDINGS}
-    if found.calibration is not None:
-        arrays |= _of_calibration(found.calibration, sums)
-    return arrays | {"choice": np.array([found.usual, found.penalty])}
-
-
-def _of_calibration(calibration: Calibration, sums: Sums) -> Arrays:
-    arrays = {"sharpness": np.array([calibration.sharpness])}
-    if calibration.bound is not None and calibration.usual is not None:
-        of_class, names = calibration.usual.of_class, sums.labels.tolist()
-        held = [place for place, name in enumerate(names) if name in of_class]
-        each = [of_class[names[place]] for place in held]
+def _pack(result: SelectionResult, room: str, sums: Sums) -> dict[str, Any]:
+    calibration, typical = result.calibration, result.calibration.typical
+    arrays = {
+        **{name: np.array([getattr(result, name)]) for name in _NUMBERS},
+        **{name: getattr(result, name) for name in _TABLES},
+        "choice": np.array([result.expected, result.penalty]),
+        "sharpness": np.array([calibration.sharpness]),
+    }
+    if calibration.bound is not None and typical is not None:
+        labels = sums.labels.tolist()
+        places = [place for place, label in enumerate(labels) if label in typical.of_class]
+        cosines = [typical.of_class[labels[place]] for place in places]
         arrays["bound"] = np.array(calibration.bound)
-        arrays["usual"] = np.array([calibration.usual.of_all, *each])
-        arrays["usual_class"] = np.array(held, dtype=np.int64)
-    return arrays
+        arrays["typical"] = np.array([typical.of_all])
+        arrays["typical_class"] = np.array(places, dtype=np.int64)
+        arrays["typical_of_class"] = np.array(cosines, dtype=np.float64)
+    return {f"{room}.{name}": array for name, array in arrays.items()}
 
 
-def _calibration(arrays: Arrays, sums: Sums) -> Calibration | None:
-    """Return a stored calibration, or None in files from before there were any."""
-    if "sharpness" not in arrays:
-        return None
-    sharpness = take(arrays, "sharpness", np.float64, (1,), SMALLEST_SHARPNESS, LARGEST_SHARPNESS)
-    if "bound" not in arrays:
-        return Calibration(float(sharpness[0]))
-    bound = Bound(*take(arrays, "bound", np.float64, (2,), -_MANY, _MANY).tolist())
-    held = take(arrays, "usual_class", np.int64, (-1,), 0, sums.n_classes - 1)
-    usual = take(arrays, "usual", np.float64, (1 + len(held),), SMALLEST_NUMBER, 1)
-    require(bound.slope > 0 and bool((np.diff(held) > 0).all()))
-    names = sums.labels[held].tolist()
-    each = dict(zip(names, usual[1:].tolist(), strict=True))
-    return Calibration(float(sharpness[0]), Usual(float(usual[0]), each), bound)
+def _unpack(arrays: Arrays, room: str, sums: Sums, settings: SelectionSettings) -> SelectionResult:
+    """Return a stored result, or raise ValueError if it is invalid."""
+    sizes, what = Sizes(A=len(settings.recodings)), f"{room}'s numbers"
+    names = (*_NUMBERS, *_TABLES, "choice")
+    of = {name: sizes.take(arrays, f"{room}.{name}") for name in names}
+    total, rows, delay = (int(of[name][0]) for name in _NUMBERS)
+    penalties, counts, accuracy, rare_accuracy, recodings = (of[name] for name in _TABLES)
+    expected, penalty = of["choice"].tolist()
+    require(total > 0 and len(penalties) > 0 and len(counts) > 0, what)
+    require(bool((np.diff(penalties) > 0).all() and (np.diff(counts) > 0).all()), what)
+    require(penalty in penalties.tolist() and (rows == 0 or delay > 0), what)
+    # Under the paper's rule a model may be calibrated before anything is chosen by scores.
+    require(delay == 0 or rows > 0 or settings.rule == "paper", what)
+    tables = (recodings, penalties, counts, accuracy, rare_accuracy, rows, delay)
+    calibration = _unpack_calibration(arrays, room, sums)
+    return SelectionResult(settings, total, expected, penalty, *tables, calibration)
 
 
-def _findings(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Findings:
-    """Return stored findings, or raise ValueError if they are none."""
-    numbers = (take(arrays, name, np.int64, (1,), 0, _MANY) for name in _NUMBERS)
-    total, voters, delay = (int(number[0]) for number in numbers)
-    positive = partial(take, arrays, dtype=np.float64, low=SMALLEST_NUMBER, high=LARGEST_NUMBER)
-    penalties, choice = positive("penalties", shape=(-1,)), positive("choice", shape=(2,))
-    ladder = take(arrays, "ladder", np.float64, (-1,), 1, _MANY)
-    K, M, A = len(penalties), len(ladder), len(settings.recodings)
-    require(total > 0 and K > 0 and M > 0)
-    require(bool((penalties[1:] > penalties[:-1]).all() and (ladder[1:] > ladder[:-1]).all()))
-    require(bool(np.isin(choice[1], penalties)) and (voters == 0 or delay > 0))
-    # Under the paper's rule witnesses may be asked how sure the model is before any of them votes.
-    require(delay == 0 or voters > 0 or settings.rule == "paper")
-    table, rare = (
-        take(arrays, name, np.float64, (M, K, A), 0, 1 + 1e-9) for name in ("table", "rare")
-    )
-    rungs = take(arrays, "rungs", np.float64, (M,), 0, 1)
-    usual, penalty = choice.tolist()
-    voted = (penalties, ladder, table, rare, voters, delay)
-    return Findings(settings, total, usual, penalty, rungs, *voted, _calibration(arrays, sums))
-
-
-def _from_held_rows(arrays: Arrays, sums: Sums, settings: SelectionSettings) -> Selector:
-    rows, index = labelled_rows(arrays, "held_rows", "held_class", sums)
-    if len(rows):
-        sums.add(rows, index, sums.labels)
-    witnesses = Witnesses(settings.random_state)
-    if len(rows):
-        witnesses = witnesses.after(rows, sums.labels[index], settings.witnesses)
-    for label in sums.labels.tolist():
-        witnesses.samples.setdefault(label, Sample())
-    return Selector(witnesses)
+def _unpack_calibration(arrays: Arrays, room: str, sums: Sums) -> Calibration:
+    sizes, what = Sizes(), f"{room}'s numbers"
+    sharpness = float(sizes.take(arrays, f"{room}.sharpness")[0])
+    if f"{room}.bound" not in arrays:
+        return Calibration(sharpness)
+    bound = Bound(*sizes.take(arrays, f"{room}.bound").tolist())
+    of_all = float(sizes.take(arrays, f"{room}.typical")[0])
+    places = sizes.take(arrays, f"{room}.typical_class", high=sums.n_classes - 1)
+    cosines = sizes.take(arrays, f"{room}.typical_of_class").tolist()
+    require(bound.slope > 0 and bool((np.diff(places) > 0).all()), what)
+    of_class = dict(zip(sums.labels[places].tolist(), cosines, strict=True))
+    return Calibration(sharpness, Typical(of_all, of_class), bound)

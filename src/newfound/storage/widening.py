@@ -1,17 +1,16 @@
 """More features for a model: columns that count as zero in all that it was taught."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from newfound.common.arrays import Floats
 from newfound.common.errors import InputError
 from newfound.storage.format import State
+from newfound.storage.table import TABLE, Arrays
 from newfound.sums.arrays import from_arrays, to_arrays
-from newfound.sums.sums import Sums
-
-# The arrays whose last axis is that of the features, in the sums and beside them.
-_BY_FEATURE = ("cross", "cross_dropped", "gram_dropped", "rows")
-_WITNESSES = "selection.witness_rows"
 
 
 def widened(state: State, width: int) -> State:
@@ -40,7 +39,7 @@ def widened(state: State, width: int) -> State:
     --------
     >>> from newfound import IncrementalRidgeClassifier
     >>> model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["cup", "mug"])
-    >>> wide = IncrementalRidgeClassifier.from_state(widened(model.to_state(), 2))
+    >>> wide = IncrementalRidgeClassifier.from_state(widened(model.learner_.to_state(), 2))
     >>> wide.n_features_in_, wide.partial_fit([[0.0, 1.0]], ["jug"]).predict([[0.0, 0.9]])
     (2, array(['jug'], dtype='<U3'))
     """
@@ -48,28 +47,27 @@ def widened(state: State, width: int) -> State:
         raise InputError("features that have names are not widened: the new ones would have none")
     if width < state.sums.width:
         raise InputError(f"{state.sums.width} features cannot be widened to {width}")
-    more = dict(state.more)
-    if _WITNESSES in more:
-        more[_WITNESSES] = _padded(more[_WITNESSES], width)
-    return state._replace(sums=_widened_sums(state.sums, width), more=more)
+    sums = state.sums
+    arrays = _widened(to_arrays(sums), sums.width, width)
+    wide = from_arrays(arrays, sums.labels, sums.per_class, sums.dtype)
+    return state._replace(sums=wide, arrays=_widened(state.arrays, sums.width, width))
 
 
-def _widened_sums(sums: Sums, width: int) -> Sums:
-    arrays = to_arrays(sums)
-    arrays |= {name: _padded(arrays[name], width) for name in _BY_FEATURE}
-    grams = [_widened_triangle(packed, sums.width, width) for packed in arrays["gram"]]
-    arrays["gram"] = np.array(grams).reshape(-1, width * (width + 1) // 2)
-    return from_arrays(arrays, sums.labels, sums.per_class, sums.dtype)
-
-
-def _padded(array: Floats, width: int) -> Floats:
-    """Return rows (m, d) with zeros up to this width."""
-    return np.pad(array, ((0, 0), (0, width - array.shape[1])))
+def _widened(arrays: Arrays, old: int, new: int) -> dict[str, NDArray[Any]]:
+    """Return arrays with zeros wherever the table says that features stand."""
+    wide = dict(arrays)
+    for name, array in arrays.items():
+        if TABLE[name].axes[-1] == "D":
+            wide[name] = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, new - old)])
+        elif TABLE[name].axes[-1] == "P":
+            grams = [_widened_triangle(packed, old, new) for packed in array]
+            wide[name] = np.array(grams).reshape(-1, new * (new + 1) // 2)
+    return wide
 
 
 def _widened_triangle(packed: Floats, old: int, new: int) -> Floats:
     """Return a packed lower triangle (old, old) as the corner of one of (new, new)."""
-    room = np.zeros((new, new), order="F")
-    room[:old, :old] = lapack.dtpttr(old, packed, uplo="L")[0]
-    triangle: Floats = lapack.dtrttp(room, uplo="L")[0]
+    square = np.zeros((new, new), order="F")
+    square[:old, :old] = lapack.dtpttr(old, packed, uplo="L")[0]
+    triangle: Floats = lapack.dtrttp(square, uplo="L")[0]
     return triangle

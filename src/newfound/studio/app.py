@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from newfound import __version__
+from newfound.common.errors import NewfoundError
 from newfound.common.extras import imported_from
 
 with imported_from("studio"):
@@ -14,17 +15,17 @@ with imported_from("studio"):
     from starlette.exceptions import HTTPException
 
 from newfound.studio.complaints import words_of
-from newfound.studio.errors import said_of
+from newfound.studio.errors import Refusal, reply_to
 from newfound.studio.guard import Access, Guard
-from newfound.studio.limits import Limits
+from newfound.studio.limits import ServiceLimits
 from newfound.studio.live import Live
 from newfound.studio.page_files import PageFile, page_files
-from newfound.studio.routes import exchange, images, inbox, questions
-from newfound.studio.routes.edits import edits
+from newfound.studio.routes import edits, exchange, images, inbox, questions
 from newfound.studio.service import Service
+from newfound.studio.workers import StoppingError
 
 if TYPE_CHECKING:
-    from newfound.recognition.journalled import JournalledRecogniser
+    from newfound.recognition.editor import Editor
 
 ABOUT = """Teach an image classifier while it runs, and ask it what images show.
 
@@ -33,7 +34,7 @@ most 4 MB there; larger images go to `/api/look` and `/api/lessons`. With each a
 which of the connection's frames it is of, counted from 1, and `dropped` how many frames were never
 looked at since the connection began, because a newer one came: not since the last answer.
 With `/api/live?smooth=0.5`, frames are those of one camera: an answer is the mean over all of them,
-in which a frame counts half after so many seconds, from 0 to 10. Every edit begins a new mean.
+in which the weight of a frame halves after 0.5 seconds (0 to 10). Every edit begins a new mean.
 """
 # Seconds after which a frame may count half.
 LONGEST_HALF_LIFE = 10.0
@@ -46,20 +47,20 @@ WORDS = {
 
 
 def create_app(
-    recogniser: "JournalledRecogniser",
+    editor: "Editor",
     *,
     page: bool = True,
     token: str | None = None,
     local: bool = True,
-    limits: Limits | None = None,
+    limits: ServiceLimits | None = None,
     snapshot_idle: float = 5.0,
     snapshot_every: float = 60.0,
 ) -> FastAPI:
-    """Return the service of a recogniser as an application, which any ASGI server runs.
+    """Return the service of an editor as an application, which any ASGI server runs.
 
     Parameters
     ----------
-    recogniser : JournalledRecogniser
+    editor : Editor
         The caller closes it, once the application has ended; that writes the model's file.
     page : bool, default=True
         Whether to serve the page, too.
@@ -67,7 +68,7 @@ def create_app(
         What requests must bring. By default none is needed.
     local : bool, default=True
         Whether to answer to names of this machine only.
-    limits : Limits, optional
+    limits : ServiceLimits, optional
     snapshot_idle, snapshot_every : float
         Seconds without a change after which the model's file is written, and between two times if
         changes never end.
@@ -77,8 +78,8 @@ def create_app(
     FastAPI
         Its `state.service` is the `Service`.
     """
-    limits, access = limits or Limits(), Access(token)
-    service = Service(recogniser, limits, snapshot_idle, snapshot_every)
+    limits, access = limits or ServiceLimits(), Access(token)
+    service = Service(editor, limits, snapshot_idle, snapshot_every)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -96,21 +97,15 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
         redirect_slashes=False,
+        exception_handlers=HANDLERS,
     )
     app.state.service, app.state.access = service, access
-    for routes in (
-        questions.router,
-        images.router,
-        edits(),
-        inbox.router,
-        exchange.router,
-    ):
-        app.include_router(routes)
+    for routes in (questions, images, edits, inbox, exchange):
+        app.include_router(routes.router)
     app.add_api_websocket_route("/api/live", _live)
     files = page_files() if page else {}
     for path, file in files.items():
         app.add_route(path, _sender(file), methods=["GET", "HEAD"], include_in_schema=False)
-    _tell_errors(app)
     bodies = {
         "/api/look": limits.image,
         "/api/lessons": limits.image,
@@ -142,26 +137,22 @@ def _sender(file: PageFile) -> Callable[[Request], Any]:
     return send
 
 
-def _tell_errors(app: FastAPI) -> None:
-    """Let every error be told as a sentence."""
+async def _tell_http(_: Request, error: Any) -> Response:
+    sentence = WORDS.get(error.status_code, str(error.detail))
+    return JSONResponse({"error": sentence}, error.status_code, error.headers)
 
-    async def tell_http(_: Request, error: Any) -> Response:
-        sentence = WORDS.get(error.status_code, str(error.detail))
-        return JSONResponse({"error": sentence}, error.status_code, error.headers)
 
-    async def tell_validation(_: Request, error: Any) -> Response:
-        return JSONResponse({"error": words_of(error.errors())}, 422)
+async def _tell_validation(_: Request, error: Any) -> Response:
+    return JSONResponse({"error": words_of(error.errors())}, 422)
 
-    async def tell(_: Request, error: Exception) -> Response:
-        said = said_of(error)
-        headers = {} if said.retry_after is None else {"retry-after": str(said.retry_after)}
-        return JSONResponse({"error": said.sentence}, said.status, headers)
 
-    from newfound.common.errors import NewfoundError
-    from newfound.studio.errors import Refusal
-    from newfound.studio.workers import StoppingError
+async def _tell(_: Request, error: Exception) -> Response:
+    return reply_to(error).response
 
-    app.add_exception_handler(HTTPException, tell_http)
-    app.add_exception_handler(RequestValidationError, tell_validation)
-    for kind in (NewfoundError, Refusal, StoppingError, OSError, MemoryError):
-        app.add_exception_handler(kind, tell)
+
+# Every error is told as a sentence.
+HANDLERS: dict[Any, Callable[..., Any]] = {
+    HTTPException: _tell_http,
+    RequestValidationError: _tell_validation,
+    **dict.fromkeys((NewfoundError, Refusal, StoppingError, OSError, MemoryError), _tell),
+}

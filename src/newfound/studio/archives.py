@@ -4,7 +4,7 @@ import tempfile
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
@@ -24,7 +24,7 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
-class Found(NamedTuple):
+class ArchiveImage(NamedTuple):
     """An image in a zip: where it is, and what its folder says it shows."""
 
     entry: zipfile.ZipInfo
@@ -54,7 +54,7 @@ def pack(examples: Iterable[tuple[int, str, bytes]]) -> IO[bytes]:
     return file
 
 
-def unpack(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[Found], list[Problem]]:
+def unpack(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[ArchiveImage], list[Problem]]:
     """Return a zip, the images in it, and what looks like one and cannot be used.
 
     Nothing is unpacked yet, and nothing is ever written. Names only say what images show: as
@@ -76,19 +76,19 @@ def unpack(file: IO[bytes]) -> tuple[zipfile.ZipFile, list[Found], list[Problem]
     entries = archive.infolist()
     if sum(entry.file_size for entry in entries) > LARGEST_ARCHIVE:
         raise InputError(f"unpacked, this zip has more than {LARGEST_ARCHIVE // MB} MB")
-    found, problems = _images(entries)
-    if not found and not problems:
+    images, problems = _images(entries)
+    if not images and not problems:
         raise InputError("there are no images in this zip; they belong in folders, one a class")
-    return archive, found, problems
+    return archive, images, problems
 
 
-def _images(entries: list[zipfile.ZipInfo]) -> tuple[list[Found], list[Problem]]:
-    found, problems = list[Found](), list[Problem]()
+def _images(entries: list[zipfile.ZipInfo]) -> tuple[list[ArchiveImage], list[Problem]]:
+    images, problems = list[ArchiveImage](), list[Problem]()
     paths = [(entry, _parts(entry.filename)) for entry in entries if not entry.is_dir()]
-    images = [(entry, parts) for entry, parts in paths if parts and _is_image(parts)]
-    tops = {parts[0] for _, parts in images}
-    around = len(tops) == 1 and all(len(parts) > 2 for _, parts in images)
-    for entry, parts in images:
+    files = [(entry, parts) for entry, parts in paths if parts and _is_image(parts)]
+    tops = {parts[0] for _, parts in files}
+    around = len(tops) == 1 and all(len(parts) > 2 for _, parts in files)
+    for entry, parts in files:
         inside = parts[1:] if around else parts
         name = "/".join(parts)
         if len(inside) < 2:
@@ -99,8 +99,8 @@ def _images(entries: list[zipfile.ZipInfo]) -> tuple[list[Found], list[Problem]]
             problems.append(Problem(name, "packed in a way that is not read, or with a password"))
         else:
             label = unicodedata.normalize("NFC", inside[0])
-            found.append(Found(entry, name, label_of(label)))
-    return found, problems
+            images.append(ArchiveImage(entry, name, label_of(label)))
+    return images, problems
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -112,13 +112,13 @@ def _is_image(parts: tuple[str, ...]) -> bool:
     return not is_hidden and PurePosixPath(parts[-1]).suffix.lower() in SUFFIXES
 
 
-def read(archive: zipfile.ZipFile, found: Iterable[Found]) -> Iterator[tuple[Found, bytes | None]]:
-    """Yield images with their bytes; None: it cannot be unpacked."""
-    for each in found:
-        try:
-            with archive.open(each.entry) as file:
-                data = file.read(LARGEST_ENTRY + 1)
-        except (*DAMAGED, ValueError):
-            yield each, None
-            continue
-        yield each, data if len(data) <= LARGEST_ENTRY else None
+def read(archive: zipfile.ZipFile, image: ArchiveImage) -> bytes:
+    """Return the bytes of an image, or raise InputError if it cannot be unpacked."""
+    try:
+        with archive.open(image.entry) as file:
+            data = file.read(LARGEST_ENTRY + 1)
+        if len(data) > LARGEST_ENTRY:
+            raise ValueError("larger than the zip says")
+    except (*DAMAGED, ValueError) as error:
+        raise InputError("damaged in the zip") from error
+    return data

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 log = logging.getLogger("newfound.studio")
@@ -25,16 +26,8 @@ class Signal:
         await self._event.wait()
         self._event.clear()
 
-    async def wait_at_most(self, seconds: float) -> bool:
-        """Wait, but not longer than that; tell whether somebody said so."""
-        try:
-            await asyncio.wait_for(self.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
 
-
-class Listener(Protocol):
+class StateSubscriber(Protocol):
     """Who is told the state."""
 
     @property
@@ -50,7 +43,7 @@ class Board:
 
     def __init__(self, make: Callable[[], str], pause: float = 0.1) -> None:
         self.changed = Signal()
-        self.listeners: set[Listener] = set()
+        self.subscribers: set[StateSubscriber] = set()
         self._make, self._pause = make, pause
 
     async def run(self) -> None:
@@ -58,25 +51,24 @@ class Board:
         while True:
             await self.changed.wait()
             try:
-                text = await asyncio.to_thread(self._make) if self.listeners else ""
+                text = await asyncio.to_thread(self._make) if self.subscribers else ""
+                for subscriber in self.subscribers:
+                    subscriber.tell_state(text)
             except Exception:
                 log.exception("the state cannot be told")
-                text = ""
-            for listener in list(self.listeners) if text else ():
-                listener.tell_state(text)
             await asyncio.sleep(self._pause)
 
     async def flush(self, seconds: float) -> None:
-        """Wait until all listeners have been sent what they are owed, but not for ever."""
+        """Wait until all subscribers have been sent what they are owed, but not for ever."""
         end = asyncio.get_running_loop().time() + seconds
         await asyncio.sleep(0)  # what threads have reported is put in line first
-        while not all(listener.is_flushed for listener in self.listeners):
+        while not all(subscriber.is_flushed for subscriber in self.subscribers):
             if asyncio.get_running_loop().time() > end:
                 return
             await asyncio.sleep(0.01)
 
 
-class Keeper:
+class SnapshotTask:
     """Writes the model's file some seconds after the last change, or during many now and then.
 
     The journal holds every change already: if this fails, nothing is lost but time at the next
@@ -93,9 +85,10 @@ class Keeper:
         while True:
             await self.changed.wait()
             latest = loop.time() + self._every
-            while (left := min(self._idle, latest - loop.time())) > 0:
-                if not await self.changed.wait_at_most(left):
-                    break
+            with suppress(TimeoutError):
+                while True:
+                    left = min(self._idle, latest - loop.time())
+                    await asyncio.wait_for(self.changed.wait(), left)
             try:
                 await asyncio.to_thread(self._write)
             except Exception:

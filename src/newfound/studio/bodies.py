@@ -2,20 +2,20 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from time import monotonic
-from typing import IO, Any
+from typing import IO
 
 from fastapi import HTTPException
+from starlette.types import Message, Receive, Send
 
 from newfound.studio.errors import Refusal
-from newfound.studio.limits import MB, Limits
+from newfound.studio.limits import MB, ServiceLimits
 
-Message = MutableMapping[str, Any]
 # Bytes of an upload that are held in memory; more go to a file without a name.
 IN_MEMORY = 8 * MB
-# Of a body that was refused, so much is read and thrown away, in so many seconds, so that the
-# client has sent what it wanted and hears why.
+# Bytes of a refused body that are read and thrown away, and seconds for it, so that the client has
+# sent what it wanted and hears why.
 MOST_THROWN_AWAY, LONGEST_FAREWELL = 64 * MB, 3.0
 TOO_LARGE, TOO_SLOW = 413, 408
 
@@ -28,20 +28,14 @@ class Body:
     receive, send : ASGI callables
     most : int
         Bytes that it may have.
-    limits : Limits
+    limits : ServiceLimits
         How long it may take.
     """
 
     # taken: bytes that came. start: when the first was asked for. is_over: nothing more comes.
     # _refused: the status that the answer says so with.
 
-    def __init__(
-        self,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-        most: int,
-        limits: Limits,
-    ) -> None:
+    def __init__(self, receive: Receive, send: Send, most: int, limits: ServiceLimits) -> None:
         self._receive, self._send, self.most, self.limits = receive, send, most, limits
         self.taken, self.start, self.is_over = 0, monotonic(), False
         self._refused: int | None = None
@@ -96,23 +90,18 @@ class Body:
                 return
 
 
-async def read_whole(parts: AsyncIterator[bytes]) -> bytes:
-    """Return a body that is small enough for memory."""
-    return b"".join([part async for part in parts])
-
-
 async def spool(parts: AsyncIterator[bytes]) -> IO[bytes]:
     """Return a body as a temporary file, at its beginning; the caller closes it."""
     file: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - it is returned
-    held, size = list[bytes](), 0
+    pending, size = list[bytes](), 0
     try:
         async for part in parts:
-            held.append(part)
+            pending.append(part)
             size += len(part)
             if size > MB:
-                await asyncio.to_thread(file.writelines, held)
-                held, size = [], 0
-        await asyncio.to_thread(file.writelines, held)
+                await asyncio.to_thread(file.writelines, pending)
+                pending, size = [], 0
+        await asyncio.to_thread(file.writelines, pending)
     except BaseException:
         file.close()
         raise

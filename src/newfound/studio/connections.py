@@ -6,7 +6,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from newfound.studio.limits import Limits
+from newfound.studio.limits import ServiceLimits
 
 
 class Connection(H11Protocol):
@@ -18,7 +18,7 @@ class Connection(H11Protocol):
     # most: connections that may be open. patience: seconds for the headers of a request.
     # _timer: runs while a request has begun and its headers are not complete.
 
-    most = Limits().connections
+    most = ServiceLimits().connections
     patience = 10.0
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -2,7 +2,8 @@
 
 import logging
 import sqlite3
-from typing import NamedTuple
+
+from fastapi.responses import JSONResponse
 
 from newfound.common.errors import InputError, NewfoundError
 from newfound.studio.workers import StoppingError
@@ -19,40 +20,42 @@ STATUSES = {
 
 
 class Refusal(Exception):
-    """A request that is not done, with its status, its sentence and perhaps when to try again."""
+    """What a client is told: a status, a sentence and perhaps after how many seconds to retry."""
 
     def __init__(self, status: int, sentence: str, retry_after: int | None = None) -> None:
         super().__init__(sentence)
         self.status, self.sentence, self.retry_after = status, sentence, retry_after
 
+    @property
+    def response(self) -> JSONResponse:
+        """The same as an answer over HTTP."""
+        headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
+        if self.status == 401:
+            headers["www-authenticate"] = "Bearer"
+        return JSONResponse({"error": self.sentence}, self.status, headers)
 
-class Said(NamedTuple):
-    """What a client is told."""
 
-    status: int
-    sentence: str
-    retry_after: int | None = None
-
-
-def said_of(error: BaseException) -> Said:
+def reply_to(error: BaseException) -> Refusal:
     """Return what to tell a client of an error; what is a mistake of ours is logged.
 
     Examples
     --------
     >>> from newfound import UnreadableImageError
-    >>> said_of(UnreadableImageError("an empty file"))
-    Said(status=422, sentence='an empty file', retry_after=None)
+    >>> reply = reply_to(UnreadableImageError("an empty file"))
+    >>> reply.status, reply.sentence
+    (422, 'an empty file')
     """
     if isinstance(error, Refusal):
-        return Said(error.status, error.sentence, error.retry_after)
+        return error
     if isinstance(error, StoppingError):
-        return Said(503, "the service is stopping; try again soon", 2)
+        return Refusal(503, "the service is stopping; try again soon", 2)
     if isinstance(error, InputError):
-        names = (kind.__name__ for kind in type(error).__mro__)
-        return Said(next((STATUSES[name] for name in names if name in STATUSES), 422), str(error))
+        names = [kind.__name__ for kind in type(error).__mro__]
+        status = next((STATUSES[name] for name in names if name in STATUSES), 422)
+        return Refusal(status, str(error))
     log.error("unexpected error", exc_info=error)
     if isinstance(error, NewfoundError | sqlite3.Error | OSError):
-        return Said(503, "it could not be written or read here; the log says why", 5)
+        return Refusal(503, "it could not be written or read here; the log says why", 5)
     if isinstance(error, MemoryError):
-        return Said(503, "there is not enough memory for that", 5)
-    return Said(500, OURS)
+        return Refusal(503, "there is not enough memory for that", 5)
+    return Refusal(500, OURS)

@@ -5,7 +5,7 @@ bytes, each as % and two hexadecimal digits, as in addresses: `cup/blue` becomes
 
 - a dot at the beginning, and a dot or a space at the end;
 - the first letter of a name that Windows keeps for itself, such as `NUL`;
-- % where two hexadecimal digits follow, so that nothing is taken for an escape that is none;
+- % where two hexadecimal digits follow, so that only escapes are taken for escapes;
 - every letter outside of ASCII if its accents are not composed (NFC), which some file systems undo;
 - every letter of a label that differs from an earlier one in capitals only.
 
@@ -15,7 +15,6 @@ A label too long for a name is cut, and ends in ~ and its digest: that alone can
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
 
 # Bytes that a name may have: file systems take 255.
 LONGEST_NAME = 200
@@ -31,22 +30,22 @@ class FolderNames:
     Examples
     --------
     >>> names = FolderNames()
-    >>> names.of("mug"), names.of("Mug"), names.of("mug")
-    ('mug', '%4D%75%67', 'mug')
+    >>> names.of("mug"), names.of("cup/blue"), names.of("Mug"), names.of("mug")
+    ('mug', 'cup%2Fblue', '%4D%75%67', 'mug')
     """
 
-    # given: the name of each label. _used: names that no other may have.
+    # names: the name of each label. _used: names that no other may have.
 
     def __init__(self) -> None:
-        self.given: dict[str, str] = {}
+        self.names: dict[str, str] = {}
         self._used: set[str] = set()
 
     def of(self, label: str) -> str:
         """Return the name of a label's folder."""
-        if label not in self.given:
-            self.given[label] = name = self._new(label)
+        if label not in self.names:
+            self.names[label] = name = self._new(label)
             self._used.add(_folded(name))
-        return self.given[label]
+        return self.names[label]
 
     def _new(self, label: str) -> str:
         name = _escaped(label)
@@ -54,18 +53,6 @@ class FolderNames:
             name = _escaped(label, letters=True)
         is_long = len(name.encode()) > LONGEST_NAME
         return _cut(name, label) if is_long or _folded(name) in self._used else name
-
-
-def folder_names(labels: Iterable[str]) -> dict[str, str]:
-    """Return a folder's name for each label; no two are the same, whatever their capitals.
-
-    Examples
-    --------
-    >>> folder_names(["mug", "cup/blue", "Mug"])
-    {'mug': 'mug', 'cup/blue': 'cup%2Fblue', 'Mug': '%4D%75%67'}
-    """
-    names = FolderNames()
-    return {label: names.of(label) for label in labels}
 
 
 def label_of(name: str) -> str:
@@ -77,12 +64,12 @@ def label_of(name: str) -> str:
     ('cup/blue', '100% wool', '%FF')
     """
 
-    def unescaped(found: re.Match[str]) -> str:
-        data = bytes.fromhex(found.group().replace("%", ""))
+    def unescaped(match: re.Match[str]) -> str:
+        data = bytes.fromhex(match.group().replace("%", ""))
         try:
             return data.decode()
         except UnicodeDecodeError:
-            return found.group()
+            return match.group()
 
     return _ESCAPES.sub(unescaped, name)
 
@@ -91,13 +78,13 @@ def _escaped(label: str, letters: bool = False) -> str:
     """Return a label as a folder's name, perhaps with all letters escaped."""
     is_composed = unicodedata.normalize("NFC", label) == label
 
-    def written(index: int, each: str) -> str:
-        foreign = not is_composed and not each.isascii()
-        escape = foreign or (letters and each.isalpha()) or _UNSAFE.match(label, index)
-        return _hex(each) if escape else each
+    def written(index: int, letter: str) -> str:
+        foreign = not is_composed and not letter.isascii()
+        escape = foreign or (letters and letter.isalpha()) or _UNSAFE.match(label, index)
+        return _hex(letter) if escape else letter
 
-    name = "".join(written(index, each) for index, each in enumerate(label))
-    name = _EDGES.sub(lambda found: _hex(found.group()), name)
+    name = "".join(written(index, letter) for index, letter in enumerate(label))
+    name = _EDGES.sub(lambda match: _hex(match.group()), name)
     return _hex(name[0]) + name[1:] if _RESERVED.match(name) else name
 
 

@@ -1,24 +1,19 @@
 """Who may ask, from where, how much and how often: decided before anything else is done."""
 
-import json
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from collections.abc import Iterable
+from functools import lru_cache
 
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newfound.studio.bodies import Body
 from newfound.studio.errors import OURS, Refusal
-from newfound.studio.limits import Buckets, Limits
+from newfound.studio.limits import Bucket, ServiceLimits
 
 log = logging.getLogger("newfound.studio")
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SECURITY = [
     (
@@ -35,6 +30,8 @@ SECURITY = [
 ]
 # What this machine calls itself. Any other name that leads here is somebody's trick.
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+# Clients, the last that came, of which each has a bucket of requests.
+MOST_CLIENTS = 4096
 # Where the token is exchanged for a cookie.
 SESSION = "/api/session"
 
@@ -59,10 +56,13 @@ class Access:
         """Tell whether a request may pass."""
         if self.token is None:
             return True
-        kind, _, given = one_header(scope, b"authorization").partition(" ")
-        if kind.lower() == "bearer" and self.is_token(given.strip()):
+        headers = Headers(scope=scope)
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and self.is_token(token.strip()):
             return True
-        return any(_same(value, self.cookie) for value in _cookies(scope, cookie_name(scope)))
+        pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+        name = cookie_name(scope)
+        return any(key == name and _same(value, self.cookie) for key, _, value in pairs)
 
 
 class Guard:
@@ -71,7 +71,7 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
-    limits : Limits
+    limits : ServiceLimits
     access : Access
     local : bool
         Whether the service is for this machine alone, and only answers to its own names.
@@ -81,12 +81,13 @@ class Guard:
         What needs no token: the files of the page.
     """
 
+    # _bucket_of: client -> what measures how fast its requests come.
     # _requests, _sockets: how many are under way.
 
     def __init__(
         self,
-        app: App,
-        limits: Limits,
+        app: ASGIApp,
+        limits: ServiceLimits,
         access: Access,
         local: bool,
         bodies: dict[str, int],
@@ -94,17 +95,13 @@ class Guard:
     ) -> None:
         self.app, self.limits, self.access, self.local = app, limits, access, local
         self.bodies, self.public = bodies, frozenset(public)
-        self._buckets = Buckets(limits.rate, limits.burst)
+        self._bucket_of = lru_cache(MOST_CLIENTS)(lambda _: Bucket(limits.rate, limits.burst))
         self._requests = self._sockets = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self._websocket(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        checked = {"http": self._http, "websocket": self._websocket}
+        await checked.get(scope["type"], self.app)(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         most = self.bodies.get(scope["path"], self.limits.json)
@@ -115,17 +112,17 @@ class Guard:
             self._check(scope)
             if self._requests > self.limits.requests:
                 raise Refusal(503, "too many requests at once; try again in a second", 1)
-            body.check_length(one_header(scope, b"content-length"))
+            body.check_length(Headers(scope=scope).get("content-length", ""))
             await self.app(scope, body.receive, answer.send)
         except Refusal as refusal:
             if not answer.began:
-                await _refuse(answer.send, refusal)
+                await refusal.response(scope, receive, answer.send)
         except ClientDisconnect:  # in the middle of a body or of an answer: nobody listens
             pass
         except Exception:
             log.exception("unexpected error")
             if not answer.began:
-                await _refuse(answer.send, Refusal(500, OURS))
+                await Refusal(500, OURS).response(scope, receive, answer.send)
         finally:
             self._requests -= 1
 
@@ -145,17 +142,18 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         """Raise Refusal if a request may not pass, whatever it asks for."""
-        if not self._buckets.take((scope.get("client") or ("",))[0]):
+        if not self._bucket_of((scope.get("client") or ("",))[0]).take():
             raise Refusal(429, "too many requests; wait a second", 1)
-        self._check_host(scope)
-        _check_origin(scope)
-        _check_site(scope)
+        headers = Headers(scope=scope)
+        self._check_host(headers)
+        _check_origin(scope["scheme"], headers)
+        _check_site(scope.get("method"), headers)
         path = scope["path"]
         if path not in self.public and path != SESSION and not self.access.is_granted(scope):
             raise Refusal(401, "this needs the token that was printed when the service started")
 
-    def _check_host(self, scope: Scope) -> None:
-        names = _headers(scope, b"host")
+    def _check_host(self, headers: Headers) -> None:
+        names = headers.getlist("host")
         if len(names) != 1:
             raise Refusal(400, "say once which host is meant")
         if self.local and _without_port(names[0]) not in LOCAL_NAMES:
@@ -171,7 +169,7 @@ class _WithHeaders:
 
     async def send(self, message: Message) -> None:
         """Pass a part of an answer on."""
-        if message["type"] == "http.response.start":
+        if message["type"].endswith("http.response.start"):  # also one that refuses a WebSocket
             self.began = True
             headers = [*message.get("headers", ()), *SECURITY]
             if not self._is_page:
@@ -180,74 +178,37 @@ class _WithHeaders:
         await self._send(message)
 
 
-def _check_origin(scope: Scope) -> None:
+def _check_origin(scheme: str, headers: Headers) -> None:
     """Raise Refusal if a page of another site asks."""
-    for origin in _headers(scope, b"origin"):
-        scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
-        if origin.lower() != f"{scheme}://{one_header(scope, b'host')}".lower():
+    scheme = {"ws": "http", "wss": "https"}.get(scheme, scheme)
+    for origin in headers.getlist("origin"):
+        if origin.lower() != f"{scheme}://{headers['host']}".lower():
             raise Refusal(403, "pages of other sites may not use this service")
 
 
-def _check_site(scope: Scope) -> None:
+def _check_site(method: str | None, headers: Headers) -> None:
     """Raise Refusal if a browser says that another site asks; a link to here is no harm."""
-    site = one_header(scope, b"sec-fetch-site").lower()
+    site, mode, destination = (
+        headers.get(f"sec-fetch-{name}", "").lower() for name in ("site", "mode", "dest")
+    )
     if site in ("", "same-origin", "none"):
         return
-    is_link = (
-        scope.get("method") == "GET" and one_header(scope, b"sec-fetch-mode").lower() == "navigate"
-    )
-    if not is_link or one_header(scope, b"sec-fetch-dest").lower() not in ("document", ""):
+    if method != "GET" or mode != "navigate" or destination not in ("document", ""):
         raise Refusal(403, "pages of other sites may not use this service")
-
-
-async def _refuse(send: Send, refusal: Refusal) -> None:
-    body, headers = _parts(refusal)
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 async def _refuse_websocket(scope: Scope, receive: Receive, send: Send, refusal: Refusal) -> None:
     """Refuse a handshake with a status, where the server can; otherwise it is closed."""
     await receive()
-    if "websocket.http.response" not in scope.get("extensions", {}):
+    if "websocket.http.response" in scope.get("extensions", {}):
+        await refusal.response(scope, receive, _WithHeaders(scope, send).send)
+    else:
         await send({"type": "websocket.close", "code": 1008, "reason": refusal.sentence})
-        return
-    body, headers = _parts(refusal)
-    start = "websocket.http.response.start"
-    await send({"type": start, "status": refusal.status, "headers": [*headers, *SECURITY]})
-    await send({"type": "websocket.http.response.body", "body": body})
-
-
-def _parts(refusal: Refusal) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    body = json.dumps({"error": refusal.sentence}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    if refusal.retry_after is not None:
-        headers.append((b"retry-after", str(refusal.retry_after).encode()))
-    if refusal.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    return body, headers
-
-
-def _headers(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
-
-
-def one_header(scope: Scope, name: bytes) -> str:
-    """Return a header; empty where there is none."""
-    return next(iter(_headers(scope, name)), "")
 
 
 def cookie_name(scope: Scope) -> str:
     """Return what the cookie is called: cookies know no ports, and several services may run."""
     return f"newfound-{(scope.get('server') or ('', 0))[1]}"
-
-
-def _cookies(scope: Scope, name: str) -> list[str]:
-    pairs = (part.strip().partition("=") for part in one_header(scope, b"cookie").split(";"))
-    return [value for key, _, value in pairs if key == name]
 
 
 def _without_port(host: str) -> str:

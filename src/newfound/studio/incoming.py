@@ -36,9 +36,9 @@ def usable(path: Path, recogniser: Recogniser) -> Recogniser:
     if not model.is_taught:
         raise InputError("this model was taught nothing")
     width = _extractor(model, path, recogniser).width
-    if width != model.width:
+    if width != model.knowledge.width:
         raise InputError(
-            f"this model was taught vectors of {model.width} features, but images become "
+            f"this model was taught vectors of {model.knowledge.width} features, but images become "
             f"vectors of {width} here"
         )
     return model
@@ -49,8 +49,7 @@ def _extractor(model: Recogniser, path: Path, recogniser: Recogniser) -> "Extrac
     try:
         if model.identity is not None and model.identity == recogniser.identity:
             return recogniser.extractor  # which is loaded already
-        choice = recogniser.choice
-        return Recogniser(path, choice).extractor
+        return Recogniser(path, recogniser.eyes.wanted).extractor
     except InputError:
         raise
     except NOT_TO_BE_HAD as error:

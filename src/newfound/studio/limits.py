@@ -1,6 +1,5 @@
 """How much of anything a service takes, and the bucket that measures how fast it comes."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
@@ -9,7 +8,7 @@ MB = 2**20
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServiceLimits:
     """What a service takes from others before it says no.
 
     Parameters
@@ -19,15 +18,15 @@ class Limits:
     message : int
         Bytes of a message over a WebSocket; larger images go by HTTP.
     body_seconds : float
-        So long a body may take if it is short.
+        Seconds that a short body may take.
     body_rate : float
         Bytes a second that a longer one must bring on top.
     requests, sockets, connections : int
         HTTP requests under way, WebSockets, and connections that may be open, whoever's they are.
     rate, burst : float
-        HTTP requests a second of one client, and so many at once.
+        HTTP requests per second of one client, and at once.
     message_rate, message_burst : float
-        Messages a second of one WebSocket, and so many at once.
+        Messages per second of one WebSocket, and at once.
     uploads : int
         Models and zips that may be on their way here.
     waiting : int
@@ -84,21 +83,3 @@ class Bucket:
             return False
         self.tokens -= 1
         return True
-
-
-class Buckets:
-    """A bucket for each client, of as many clients as came last."""
-
-    def __init__(self, rate: float, most: float, clients: int = 4096) -> None:
-        self.rate, self.most, self.clients = rate, most, clients
-        self.held: OrderedDict[str, Bucket] = OrderedDict()
-
-    def take(self, client: str) -> bool:
-        """Take a token of a client's, and say whether there was one."""
-        bucket = self.held.get(client)
-        if bucket is None:
-            bucket = self.held[client] = Bucket(self.rate, self.most)
-            if len(self.held) > self.clients:
-                self.held.popitem(last=False)
-        self.held.move_to_end(client)
-        return bucket.take()

@@ -2,9 +2,9 @@
 
 import asyncio
 import base64
-import binascii
 import json
 from collections import deque
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -13,10 +13,10 @@ from pydantic import ValidationError
 from starlette.websockets import WebSocketDisconnect
 
 from newfound.studio.complaints import words_of
-from newfound.studio.errors import Said, said_of
+from newfound.studio.errors import Refusal, reply_to
 from newfound.studio.limits import MB, Bucket
 from newfound.studio.messages import Teach
-from newfound.studio.service import Lesson, Service
+from newfound.studio.service import LessonRequest, Service
 from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError
 
@@ -62,7 +62,7 @@ class Live:
         """Serve the connection until it ends."""
         await self.socket.accept()
         board = self.service.board
-        board.listeners.add(self)
+        board.subscribers.add(self)
         writer = asyncio.create_task(self._write())
         code = None
         try:
@@ -71,7 +71,7 @@ class Live:
         except (WebSocketDisconnect, RuntimeError):  # it is gone, or was closed by the server
             pass
         finally:
-            board.listeners.discard(self)
+            board.subscribers.discard(self)
             writer.cancel()
             await asyncio.gather(writer, return_exceptions=True)
         if code is not None:
@@ -96,7 +96,7 @@ class Live:
         self.frames += 1
         number, arrived = self.frames, monotonic()
         if len(image) > self.service.limits.message:
-            self._put_error(None, number, self._too_large("/api/look"))
+            self._put(_error(self._too_large("/api/look"), frame=number))
             return
         try:
             dropped = self.service.workers.submit_newest(
@@ -104,9 +104,8 @@ class Live:
             )
         except StoppingError:
             return
-        if dropped:
-            self.dropped += dropped
-            self.service.metrics.dropped(dropped)
+        self.dropped += dropped
+        self.service.metrics.dropped(dropped)
 
     def _look(self, image: bytes, number: int, arrived: float) -> None:
         """Look at a frame, in a thread."""
@@ -114,7 +113,7 @@ class Live:
             answer = self.service.look_now(image, arrived, self._track)
             values = {"type": "answer", "frame": number, "dropped": self.dropped, **answer}
         except Exception as error:
-            values = _error(None, number, said_of(error))
+            values = _error(reply_to(error), frame=number)
         self._from_thread(self._put_answer, json.dumps(values))
 
     def _put_answer(self, text: str) -> None:
@@ -125,55 +124,48 @@ class Live:
 
     async def _take_text(self, text: str) -> None:
         try:
-            if len(text) > LONG_TEXT:
-                values = await asyncio.to_thread(json.loads, text)
-            else:
-                values = json.loads(text)
+            values = await _off_the_loop(json.loads, text)
         except (ValueError, RecursionError):
-            self._put_error(None, None, Said(400, "this message is not JSON"))
+            self._put(_error(Refusal(400, "this message is not JSON")))
             return
         kind = values.get("type") if isinstance(values, dict) else None
         if kind == "ping":
-            self._put(json.dumps({"type": "pong"}))
+            self._put({"type": "pong"})
         elif kind == "teach":
-            await self._take_lesson(values)
+            name = values["id"][:64] if isinstance(values.get("id"), str) else None
+            try:
+                await self._take_lesson(values, name)
+            except (Refusal, StoppingError) as error:
+                self._put(_error(reply_to(error), name))
         else:
-            self._put_error(None, None, Said(400, "a message is of the type teach or ping"))
+            self._put(_error(Refusal(400, "a message is of the type teach or ping")))
 
-    async def _take_lesson(self, values: dict[str, Any]) -> None:
-        name = values.get("id") if isinstance(values.get("id"), str) else None
-        name = None if name is None else name[:64]
+    async def _take_lesson(self, values: dict[str, Any], name: str | None) -> None:
+        """Let a lesson wait for its turn, or raise Refusal or StoppingError."""
+        limits = self.service.limits
         try:
             asked = Teach.model_validate(values)
-            if len(asked.image) > self.service.limits.message:
-                self._put_error(name, None, self._too_large("/api/lessons"))
-                return
-            image = await _decoded(asked.image)
         except ValidationError as error:
-            self._put_error(name, None, Said(422, words_of(error.errors(include_url=False))))
-            return
-        except (ValueError, TypeError):
-            self._put_error(name, None, Said(422, "the image is not base64"))
-            return
-        limits = self.service.limits
-        if self.lessons >= limits.lessons:
-            said = Said(503, f"{limits.lessons} lessons are waiting already; send it again", 1)
-            self._put_error(name, None, said)
-            return
-        lesson = Lesson(image, asked.label, "camera", asked.key, asked.action)
+            raise Refusal(422, words_of(error.errors(include_url=False))) from error
+        if len(asked.image) > limits.message:
+            raise self._too_large("/api/lessons")
         try:
-            self.service.workers.submit(self._teaching, lambda: self._teach(lesson, name))
-            self.lessons += 1
-        except StoppingError as error:
-            self._put_error(name, None, said_of(error))
+            image = await _off_the_loop(base64.b64decode, asked.image, validate=True)
+        except ValueError as error:
+            raise Refusal(422, "the image is not base64") from error
+        if self.lessons >= limits.lessons:
+            raise Refusal(503, f"{limits.lessons} lessons are waiting already; send it again", 1)
+        lesson = LessonRequest(image, asked.label, "camera", asked.key, asked.action)
+        self.service.workers.submit(self._teaching, lambda: self._teach(lesson, name))
+        self.lessons += 1
 
-    def _teach(self, lesson: Lesson, name: str | None) -> Any:
+    def _teach(self, lesson: LessonRequest, name: str | None) -> Any:
         """Look at the image of a lesson, in a thread, and return what teaches it."""
         arrived = monotonic()
         try:
             teach = self.service.lesson_now(lesson, arrived)
         except Exception as error:
-            self._from_thread(self._end_lesson, _error(name, None, said_of(error)))
+            self._from_thread(self._end_lesson, _error(reply_to(error), name))
             return None
 
         def write() -> None:
@@ -181,14 +173,14 @@ class Live:
                 done, answer = teach()
                 values = {"type": "done", "id": name, **done, "answer": answer}
             except Exception as error:
-                values = _error(name, None, said_of(error))
+                values = _error(reply_to(error), name)
             self._from_thread(self._end_lesson, values)
 
         return write
 
     def _end_lesson(self, values: dict[str, Any]) -> None:
         self.lessons -= 1
-        self._put(json.dumps(values))
+        self._put(values)
 
     # What goes out.
 
@@ -196,16 +188,13 @@ class Live:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(function, *values)
 
-    def _too_large(self, address: str) -> Said:
+    def _too_large(self, address: str) -> Refusal:
         most = self.service.limits.message
         size = f"{most // MB} MB" if most >= MB else f"{most} bytes"
-        return Said(413, f"a message has at most {size}; send larger images to {address}")
+        return Refusal(413, f"a message has at most {size}; send larger images to {address}")
 
-    def _put_error(self, name: str | None, frame: int | None, said: Said) -> None:
-        self._put(json.dumps(_error(name, frame, said)))
-
-    def _put(self, text: str) -> None:
-        self._unread.append(text)
+    def _put(self, values: dict[str, Any]) -> None:
+        self._unread.append(json.dumps(values))
         self._wake.set()
 
     def tell_state(self, text: str) -> None:
@@ -236,16 +225,13 @@ class Live:
         return text
 
 
-async def _decoded(text: str) -> bytes:
-    """Return what base64 stands for, or raise ValueError."""
-    try:
-        if len(text) > LONG_TEXT:
-            return await asyncio.to_thread(base64.b64decode, text, validate=True)
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise ValueError("not base64") from error
+async def _off_the_loop(function: Callable[..., Any], text: str, **options: Any) -> Any:
+    """Return what a function makes of a text; of a long one, while others are served."""
+    if len(text) > LONG_TEXT:
+        return await asyncio.to_thread(function, text, **options)
+    return function(text, **options)
 
 
-def _error(name: str | None, frame: int | None, said: Said) -> dict[str, Any]:
-    values = {"type": "error", "id": name, "frame": frame, "error": said.sentence}
-    return {**values, "retry": said.retry_after is not None}
+def _error(refusal: Refusal, name: str | None = None, frame: int | None = None) -> dict[str, Any]:
+    values = {"type": "error", "id": name, "frame": frame, "error": refusal.sentence}
+    return {**values, "retry": refusal.retry_after is not None}

@@ -111,7 +111,7 @@ class ClassState(BaseModel):
     kept: int
 
 
-class State(BaseModel):
+class StateMessage(BaseModel):
     """All that a page shows beside answers."""
 
     model: str
@@ -136,7 +136,7 @@ class Guess(BaseModel):
     score: float
 
 
-class Answer(BaseModel):
+class AnswerMessage(BaseModel):
     """What an image shows."""
 
     label: str | None = Field(description="The best guess; null where nothing was taught.")
@@ -157,10 +157,10 @@ class Done(BaseModel):
     what: str
     examples: list[int]
     milliseconds: float
-    state: State
+    state: StateMessage
 
 
-class Example(BaseModel):
+class ExampleMessage(BaseModel):
     """An example that is kept."""
 
     id: int
@@ -174,11 +174,11 @@ class Example(BaseModel):
 class Examples(BaseModel):
     """Examples, newest first, and where to go on."""
 
-    examples: list[Example]
+    examples: list[ExampleMessage]
     next: int | None = Field(description="Ask with it as `before` for more; null: these are all.")
 
 
-class Question(BaseModel):
+class QuestionMessage(BaseModel):
     """Something that was not known: when and where it was seen, and the nearest class."""
 
     id: int
@@ -191,7 +191,7 @@ class Question(BaseModel):
 class Questions(BaseModel):
     """What nobody has named yet, newest first, and where to go on."""
 
-    questions: list[Question]
+    questions: list[QuestionMessage]
     next: int | None = Field(description="Ask with it as `before` for more; null: these are all.")
 
 
@@ -223,7 +223,7 @@ class Imported(BaseModel):
     taught: int
     known: int
     problems: list[ImportProblem]
-    state: State
+    state: StateMessage
 
 
 class Health(BaseModel):

@@ -3,7 +3,7 @@
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 # Upper bounds of the histograms, in seconds.
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -62,28 +62,24 @@ class Metrics:
     def text(self, gauges: Mapping[str, float]) -> str:
         """Return all of it in Prometheus' text format, with what is true at the moment."""
         with self._lock:
-            lines = _simple(COUNTERS, "counter", self._counts)
-            for name, words in HISTOGRAMS.items():
-                lines += [f"# HELP {name} {words}", f"# TYPE {name} histogram"]
-                lines += _histogram(name, self._buckets[name], self._sums[name])
-        lines += _simple(GAUGES, "gauge", gauges)
+            lines = _described(COUNTERS, "counter", lambda name: [f"{name} {self._counts[name]}"])
+            lines += _described(HISTOGRAMS, "histogram", self._histogram)
+        lines += _described(GAUGES, "gauge", lambda name: [f"{name} {gauges.get(name, 0)}"])
         return "\n".join([*lines, ""])
 
+    def _histogram(self, name: str) -> list[str]:
+        lines, below = [], 0
+        for bound, number in zip((*map(str, BOUNDS), "+Inf"), self._buckets[name], strict=True):
+            below += number
+            lines.append(f'{name}_bucket{{le="{bound}"}} {below}')
+        return [*lines, f"{name}_sum {self._sums[name]:.6f}", f"{name}_count {below}"]
 
-def _simple(names: Mapping[str, str], kind: str, values: Mapping[str, float]) -> list[str]:
+
+def _described(
+    names: Mapping[str, str], kind: str, values: Callable[[str], list[str]]
+) -> list[str]:
+    """Return lines for all of a kind: what each is, and its values."""
     lines = []
     for name, words in names.items():
-        lines += [
-            f"# HELP {name} {words}",
-            f"# TYPE {name} {kind}",
-            f"{name} {values.get(name, 0)}",
-        ]
+        lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}", *values(name)]
     return lines
-
-
-def _histogram(name: str, buckets: list[int], total: float) -> list[str]:
-    lines, below = [], 0
-    for bound, number in zip((*map(str, BOUNDS), "+Inf"), buckets, strict=True):
-        below += number
-        lines.append(f'{name}_bucket{{le="{bound}"}} {below}')
-    return [*lines, f"{name}_sum {total:.6f}", f"{name}_count {below}"]

@@ -34,17 +34,14 @@ def page_files() -> dict[str, PageFile]:
     >>> all(path.startswith("/") for path in page_files())
     True
     """
-    folder, found = files("newfound.studio") / "page", dict[str, PageFile]()
+    folder, pages = files("newfound.studio") / "page", dict[str, PageFile]()
     if not folder.is_dir():
-        return found
-    for file in sorted(folder.iterdir(), key=lambda each: each.name):
+        return pages
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
         kind = TYPES.get(file.name.rpartition(".")[2])
         if kind is None or not file.is_file():
             continue
         data = file.read_bytes()
-        page = PageFile(data, kind, f'"{hashlib.sha256(data).hexdigest()[:32]}"')
-        if file.name == "index.html":
-            found["/"] = page
-        else:
-            found[f"/static/{file.name}"] = page
-    return found
+        path = "/" if file.name == "index.html" else f"/static/{file.name}"
+        pages[path] = PageFile(data, kind, f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    return pages

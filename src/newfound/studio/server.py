@@ -8,28 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
-from newfound.studio.limits import MB
 
 with imported_from("studio"):
     import uvicorn
     import websockets as websockets  # which uvicorn needs for them
+
+from newfound.studio.connections import Connection
+from newfound.studio.limits import MB
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 # Seconds for lessons that wait when the service is told to stop, and for connections to end.
 LONGEST_DRAIN, LONGEST_END = 60.0, 5
 # Milliseconds that a client may leave what it was sent unread before it is cut off.
 LONGEST_UNREAD = 60_000
-
-
-class Tls(NamedTuple):
-    """Files of a certificate and of its key."""
-
-    certificate: Path
-    key: Path | None
 
 
 def is_local(host: str) -> bool:
@@ -91,66 +86,54 @@ def address_of(bound: socket.socket, tls: bool, token: str | None) -> str:
     return f"http{'s' if tls else ''}://{name}:{port}/{secret}"
 
 
-def run(
-    app: Any, bound: socket.socket, tls: Tls | None = None, ready: Callable[[], None] | None = None
-) -> int:
-    """Serve an application until a signal comes, and return which it was.
+class Server(uvicorn.Server):
+    """Uvicorn's server, which finishes lessons before it ends, and ends without the signal.
 
-    Lessons that were taken are finished and answered first. A second Ctrl-C does not wait for
-    clients any more.
+    Its `run` serves until a signal comes. Lessons that were taken are finished and answered first.
+    A second Ctrl-C does not wait for clients any more.
 
     Parameters
     ----------
     app : FastAPI
         What `create_app` returns.
-    bound : socket
-    tls : Tls, optional
+    certificate, key : path, optional
+        Files of a certificate and of its key, to serve over https.
     ready : callable, optional
         Called when the server answers.
 
-    Returns
-    -------
-    int
+    Attributes
+    ----------
+    signal : int
+        What ended it; 0 if no signal did.
     """
-    server = server_of(app, tls, ready)
-    with bound:
-        server.run([bound])
-    return server.signal
 
-
-def server_of(
-    app: Any, tls: Tls | None = None, ready: Callable[[], None] | None = None
-) -> "Server":
-    """Return a server for an application, as `run` runs it."""
-    from newfound.studio.connections import Connection
-
-    config = uvicorn.Config(
-        app,
-        http=Connection,
-        ws="websockets-sansio",
-        # Who sends a little too much is told so; who sends more is cut off.
-        ws_max_size=app.state.service.limits.message + MB,
-        ws_per_message_deflate=False,
-        lifespan="on",
-        log_config=None,
-        log_level="critical",  # what matters is logged by the service itself
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=LONGEST_END,
-        ssl_certfile=None if tls is None else tls.certificate,
-        ssl_keyfile=None if tls is None else tls.key,
-    )
-    return Server(config, ready)
-
-
-class Server(uvicorn.Server):
-    """Uvicorn's server, which finishes lessons before it ends, and ends without the signal."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        app: Any,
+        certificate: Path | None = None,
+        key: Path | None = None,
+        ready: Callable[[], None] | None = None,
+    ) -> None:
+        config = uvicorn.Config(
+            app,
+            http=Connection,
+            ws="websockets-sansio",
+            # Who sends a little too much is told so; who sends more is cut off.
+            ws_max_size=app.state.service.limits.message + MB,
+            ws_per_message_deflate=False,
+            lifespan="on",
+            log_config=None,
+            log_level="critical",  # what matters is logged by the service itself
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=LONGEST_END,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+        )
         super().__init__(config)
         self.signal = 0
-        self._ready = ready
+        self._service, self._ready = app.state.service, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
@@ -162,7 +145,7 @@ class Server(uvicorn.Server):
         """Take no more connections, finish what was taken, and end."""
         for server in self.servers:
             server.close()
-        drained = asyncio.create_task(self.config.app.state.service.drain())  # type: ignore[union-attr]
+        drained = asyncio.create_task(self._service.drain())
         end = asyncio.get_running_loop().time() + LONGEST_DRAIN
         while not (drained.done() or self.force_exit):
             await asyncio.wait([drained], timeout=0.1)

@@ -4,16 +4,20 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from newfound.common.files import digest_of
 from newfound.features.extractor import cores
+from newfound.recognition.answer_values import TOP
+from newfound.recognition.sources import NewExample
 from newfound.recognition.thumbnails import thumbnail_of
 from newfound.studio import views
-from newfound.studio.background import Board, Keeper
+from newfound.studio.background import Board, SnapshotTask
 from newfound.studio.errors import Refusal
-from newfound.studio.limits import Limits
+from newfound.studio.limits import ServiceLimits
 from newfound.studio.metrics import Metrics
 from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError, Workers
@@ -22,15 +26,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from newfound.features.identity import Identity
-    from newfound.recognition.journalled import Edit, JournalledRecogniser
-    from newfound.recognition.recogniser import Answer
+    from newfound.recognition.editor import Editor
+    from newfound.recognition.history import Edit
+    from newfound.recognition.knowledge import Answer
 
 log = logging.getLogger("newfound.studio")
+Result = TypeVar("Result")
 # Seconds that clients have to hear what became of their lessons when the service stops.
 FAREWELL = 2.0
 
 
-class Lesson(NamedTuple):
+class LessonRequest(NamedTuple):
     """An image, and what it shows."""
 
     image: bytes
@@ -45,9 +51,9 @@ class Service:
 
     Parameters
     ----------
-    recogniser : JournalledRecogniser
+    editor : Editor
         The service changes it, but does not close it.
-    limits : Limits
+    limits : ServiceLimits
     snapshot_idle, snapshot_every : float
         Seconds without a change after which the model's file is written, and between two times if
         changes never end.
@@ -64,12 +70,13 @@ class Service:
 
     def __init__(
         self,
-        recogniser: "JournalledRecogniser",
-        limits: Limits | None = None,
+        editor: "Editor",
+        limits: ServiceLimits | None = None,
         snapshot_idle: float = 5.0,
         snapshot_every: float = 60.0,
     ) -> None:
-        self.recogniser, self.limits = recogniser, limits or Limits()
+        self.editor, self.recogniser = editor, editor.recogniser
+        self.limits = limits or ServiceLimits()
         self.metrics = Metrics()
         self.identity: Identity | None = None
         self.waiting = self.uploads = 0
@@ -82,8 +89,8 @@ class Service:
         self.workers = Workers(cores())
         self.exchange = asyncio.Lock()
         self.board = Board(lambda: json.dumps({"type": "state", **self.state_now()}))
-        self.keeper = Keeper(self.recogniser.snapshot, *self._snapshots)
-        self._tasks = [asyncio.create_task(task.run()) for task in (self.board, self.keeper)]
+        self.snapshot_task = SnapshotTask(self.editor.snapshot, *self._snapshots)
+        self._tasks = [asyncio.create_task(task.run()) for task in (self.board, self.snapshot_task)]
         self.workers.submit(Lane(), self._warm_up)
 
     async def stop(self) -> None:
@@ -117,40 +124,32 @@ class Service:
         `arrived` is by the monotonic clock.
         """
         start, extractor = perf_counter(), self.recogniser.extractor
-        row, position = extractor.one(image), self.recogniser.position
+        row, position = extractor.one(image), self.editor.history.position
         answer = self._answer(row, extractor.identity, track is not None)
         if track is not None:
             answer = track.add(answer, row, arrived, position, self.recogniser.unknown_above)
-        said = views.answer_of(answer, perf_counter() - start, position)
+        values = views.answer_of(answer, perf_counter() - start, position)
         self.metrics.look(monotonic() - arrived)
-        return said
+        return values
 
     def lesson_now(
-        self, lesson: Lesson, arrived: float
+        self, lesson: LessonRequest, arrived: float
     ) -> Callable[[], tuple[dict[str, Any], dict[str, Any]]]:
-        """Look at an image; return what teaches it, and returns what was done and said before."""
+        """Look at an image; return what teaches it, and returns the edit and the answer before."""
         start, extractor = perf_counter(), self.recogniser.extractor
-        row = extractor.one(lesson.image)
-        position = self.recogniser.position
+        row, position = extractor.one(lesson.image), self.editor.history.position
         answer = self._answer(row, extractor.identity)
-        said = views.answer_of(answer, perf_counter() - start, position)
-        digest, thumbnail = digest_of(lesson.image), thumbnail_of(lesson.image)
+        before = views.answer_of(answer, perf_counter() - start, position)
+        known_by = digest_of(lesson.image), extractor.identity
+        example = NewExample(row, *known_by, lesson.source, thumbnail_of(lesson.image))
 
         def teach() -> tuple[dict[str, Any], dict[str, Any]]:
-            edit = self.recogniser.teach_one(
-                row,
-                self.recogniser.label(lesson.label),
-                digest,
-                extractor=extractor.identity,
-                thumbnail=thumbnail,
-                source=lesson.source,
-                key=lesson.key,
-                action=lesson.action,
-            )
+            request = {"key": lesson.key, "action": lesson.action}
+            edit = self.editor.teach_new(example, lesson.label, **request)
             if edit.examples and not edit.repeated:
                 self.metrics.lesson(monotonic() - arrived)
             self.tell_change()
-            return views.done_of(edit, perf_counter() - start), said
+            return views.done_of(edit, perf_counter() - start), before
 
         return teach
 
@@ -161,7 +160,7 @@ class Service:
         recogniser = self.recogniser
         try:
             if recogniser.is_taught:
-                top = max(views.TOP, len(recogniser.classes)) if of_all else views.TOP
+                top = max(TOP, len(recogniser.classes)) if of_all else TOP
                 return recogniser.look_at_vectors(row[None], top, None, made_by)[0]
         except ValueError:
             if recogniser.is_taught:  # otherwise somebody has just taken the last example back
@@ -171,19 +170,11 @@ class Service:
     def tell_change(self) -> None:
         """Let everybody see the new state, and the model's file be written in a while."""
         self.board.changed.set()
-        self.keeper.changed.set()
+        self.snapshot_task.changed.set()
 
     def state_now(self) -> dict[str, Any]:
         """Return the state of this moment."""
-        return views.state_of(self.recogniser, self.recogniser.identity or self.identity)
-
-    def edit_now(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
-        """Do an edit, and return what was done with the state after it."""
-        start = perf_counter()
-        done = edit()
-        seconds = perf_counter() - start
-        self.tell_change()
-        return {**views.done_of(done, seconds), "state": self.state_now()}
+        return views.state_of(self.editor, self.recogniser.identity or self.identity)
 
     # What HTTP asks for.
 
@@ -193,18 +184,26 @@ class Service:
         answer: dict[str, Any] = await self._in_turn(lambda: self.look_now(image, arrived))
         return answer
 
-    async def teach(self, lesson: Lesson) -> dict[str, Any]:
+    async def teach(self, lesson: LessonRequest) -> dict[str, Any]:
         """Teach an image, once a thread is free."""
         arrived = monotonic()
         done, _ = await self._in_turn(lambda: self.lesson_now(lesson, arrived))
         return {**done, "state": await self.ask(self.state_now)}
 
-    async def edit(self, edit: "Callable[[], Edit]") -> dict[str, Any]:
-        """Do an edit in a thread."""
-        done: dict[str, Any] = await self.ask(lambda: self.edit_now(edit))
-        return done
+    async def edit(
+        self, edit: "Callable[..., Edit]", *values: Any, **options: Any
+    ) -> dict[str, Any]:
+        """Do an edit in a thread, and return what was done with the state after it."""
 
-    async def ask(self, question: Callable[[], Any]) -> Any:
+        def work() -> dict[str, Any]:
+            start = perf_counter()
+            done = views.done_of(edit(*values, **options), perf_counter() - start)
+            self.tell_change()
+            return {**done, "state": self.state_now()}
+
+        return await self.ask(work)
+
+    async def ask(self, question: Callable[[], Result]) -> Result:
         """Do something in a thread that may wait for others, and for files."""
         if self.is_stopping:
             raise StoppingError
@@ -222,27 +221,19 @@ class Service:
 
     def in_lane(self, lane: Lane, work: Callable[[], Any]) -> "asyncio.Future[Any]":
         """Have work done in a lane; if it returns a function, the result is what that returns."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()  # it is done, even if nobody waits any more
 
-        def report(result: Any, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
-
-        def run(work: Callable[[], Any]) -> Callable[[], None] | None:
+        def run(work: Callable[[], Any]) -> Callable[[], object] | None:
             try:
                 result = work()
             except Exception as error:
-                loop.call_soon_threadsafe(report, None, error)
+                future.set_exception(error)
                 return None
             if callable(result):
-                return lambda: (run(result), None)[1]
-            loop.call_soon_threadsafe(report, result, None)
+                return partial(run, result)
+            future.set_result(result)
             return None
 
         self.workers.submit(lane, lambda: run(work))
-        return future
+        return asyncio.wrap_future(future)

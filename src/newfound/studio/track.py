@@ -7,7 +7,7 @@ from newfound.recognition.evidence import Evidence
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from newfound.recognition.recogniser import Answer
+    from newfound.recognition.knowledge import Answer
 
 
 class Track:

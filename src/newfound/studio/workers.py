@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 log = logging.getLogger("newfound.studio")
 # What a thread does; what it returns, if anything, is done by the one thread that writes.
-Job = Callable[[], "Callable[[], None] | None"]
+Job = Callable[[], "Callable[[], object] | None"]
 
 
 class StoppingError(Exception):
@@ -58,16 +58,14 @@ class Workers:
         self._job_ended = threading.Condition(self._lock)
         self._idle: list[threading.Condition] = []
         self._line: deque[Lane] = deque()
-        self._writes: deque[tuple[Lane, Callable[[], None]]] = deque()
+        self._writes: deque[tuple[Lane, Callable[[], object]]] = deque()
         self._unfinished = 0
         self._stopping = self._closed = False
+        work = {f"newfound-studio-{n}": self._work for n in range(threads)}
         self._threads = [
-            threading.Thread(target=self._work, name=f"newfound-studio-{n}", daemon=True)
-            for n in range(threads)
+            threading.Thread(target=target, name=name, daemon=True)
+            for name, target in (work | {"newfound-studio-writer": self._write}).items()
         ]
-        self._threads.append(
-            threading.Thread(target=self._write, name="newfound-studio-writer", daemon=True)
-        )
         for thread in self._threads:
             thread.start()
 
@@ -79,12 +77,10 @@ class Workers:
     def submit_newest(self, lane: Lane, job: Job) -> int:
         """Put a job in place of all that wait in a lane; return how many these were."""
         with self._lock:
-            dropped = len(lane.jobs)
-            if self._stopping:
-                raise StoppingError
-            self._unfinished -= dropped
-            lane.jobs.clear()
             self._put(lane, job)
+            dropped = len(lane.jobs) - 1
+            lane.jobs = deque([job])
+            self._unfinished -= dropped
             return dropped
 
     def _put(self, lane: Lane, job: Job) -> None:

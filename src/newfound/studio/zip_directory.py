@@ -1,7 +1,7 @@
 """The directory at the end of a zip, measured before anything is made of it."""
 
 import struct
-from typing import IO, NamedTuple
+from typing import IO
 
 from newfound.common.errors import InputError
 from newfound.studio.limits import MB
@@ -14,14 +14,6 @@ _RECORD = struct.Struct("<4s4H2LH")
 _LONGEST_COMMENT, _LOCATOR_SIZE = 2**16, 20
 # Bytes that a directory may have.
 LARGEST_DIRECTORY = 16 * MB
-
-
-class Directory(NamedTuple):
-    """Where a directory begins and how many bytes it has, and entries as the record says."""
-
-    start: int
-    size: int
-    entries: int
 
 
 def count_entries(file: IO[bytes]) -> int:
@@ -42,15 +34,18 @@ def count_entries(file: IO[bytes]) -> int:
     InputError
         If it is no zip, or one with a directory that is not read here.
     """
-    found = _directory(file)
-    if found.size > LARGEST_DIRECTORY:
+    start, size, entries = _directory(file)
+    if size > LARGEST_DIRECTORY:
         raise InputError("this zip has too many files, or names that are too long")
-    file.seek(found.start)
-    return max(found.entries, file.read(found.size).count(ENTRY))
+    file.seek(start)
+    return max(entries, file.read(size).count(ENTRY))
 
 
-def _directory(file: IO[bytes]) -> Directory:
-    """Find the directory where the standard library does."""
+def _directory(file: IO[bytes]) -> tuple[int, int, int]:
+    """Find the directory where the standard library does.
+
+    Return where it begins, how many bytes it has, and how many entries as the record says.
+    """
     size = file.seek(0, 2)
     first = max(0, size - _RECORD.size - _LONGEST_COMMENT - _LOCATOR_SIZE)
     file.seek(first)
@@ -67,7 +62,7 @@ def _directory(file: IO[bytes]) -> Directory:
     _, _, _, _, entries, length, _, _ = _RECORD.unpack_from(tail, at)
     if length > first + at:
         raise _no_zip()
-    return Directory(first + at - length, length, entries)
+    return first + at - length, length, entries
 
 
 def _no_zip() -> InputError:

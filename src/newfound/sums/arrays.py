@@ -11,6 +11,9 @@ from newfound.common.arrays import Labels
 from newfound.common.device import Device
 from newfound.sums.sums import Sums
 
+# The arrays of what examples weigh, where that is not one.
+WEIGHTS = ("weight_sums", "weight_sums_residue")
+
 
 def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
     """Return all that sums hold but their labels, under the names that model files use.
@@ -20,26 +23,27 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
     >>> to_arrays(Sums.of([[1.0], [2.0]], ["cup", "mug"]))["counts"]
     array([1, 1])
     """
+    width, nothing = sums.width, np.zeros((0, sums.width))
     flushed = [gram.flush() for gram in sums.grams if not gram.holds_rows]
-    width = sums.width
-    packed = [lapack.dtrttp(each.total(), uplo="L")[0] for each in flushed]
-    rows = [gram.rows if gram.holds_rows else np.zeros((0, width)) for gram in sums.grams]
-    cross, residue = sums.cross_parts
-    # Rows that came as float32 are that still, to the last bit, unless they are weighted.
-    held_as = np.float64 if sums.dtype is None or sums.is_weighted else sums.dtype
-    masses = dict(zip(("masses", "masses_dropped"), sums.mass_parts or (), strict=False))
+    packed = [lapack.dtrttp(part.total(), uplo="L")[0] for part in flushed]
+    rows = [gram.rows if gram.holds_rows else nothing for gram in sums.grams]
+    all_rows, (cross, residue) = np.concatenate([nothing, *rows]), sums.cross_parts
+    # Rows that came as float32 are that still, to the last bit, unless weighted or moved.
+    if sums.dtype == np.float32 and np.array_equal(all_rows.astype(np.float32), all_rows):
+        all_rows = all_rows.astype(np.float32)
+    weights = dict(zip(WEIGHTS, sums.weight_sum_parts or (), strict=False))
     return {
         "counts": sums.counts,
         "cross": cross,
-        "cross_dropped": residue,
+        "cross_residue": residue,
         "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
-        "gram_dropped": np.array([each.residue for each in flushed]).reshape(-1, width),
-        "gram_folds": np.array([each.flushes for each in flushed], dtype=np.int64),
-        "gram_peak": np.array([each.highest for each in flushed], dtype=np.float64),
-        "gram_is_folded": np.array([not gram.holds_rows for gram in sums.grams], dtype=bool),
-        "rows": np.concatenate([np.zeros((0, width)), *rows]).astype(held_as),
-        "rows_held": np.array([len(part) for part in rows], dtype=np.int64),
-        **masses,
+        "gram_residue": np.array([part.residue for part in flushed]).reshape(-1, width),
+        "gram_flushes": np.array([part.flushes for part in flushed], dtype=np.int64),
+        "gram_peak": np.array([part.highest for part in flushed], dtype=np.float64),
+        "gram_is_flushed": np.array([not gram.holds_rows for gram in sums.grams], dtype=bool),
+        "rows": all_rows,
+        "rows_of_gram": np.array([len(part) for part in rows], dtype=np.int64),
+        **weights,
     }
 
 
@@ -61,20 +65,16 @@ def from_arrays(
     array([[1., 2.]])
     """
     sums = Sums(arrays["cross"].shape[1], per_class, device)
-    masses = None
-    if "masses" in arrays:
-        masses = arrays["masses"], arrays["masses_dropped"]
-    cross = arrays["cross"], arrays["cross_dropped"]
-    sums.restore(labels, arrays["counts"], *cross, dtype, masses)
-    flushed = zip(arrays["gram"], arrays["gram_dropped"], arrays["gram_folds"], strict=True)
-    peaks = iter(arrays["gram_peak"].tolist() if "gram_peak" in arrays else ())
-    held = np.split(arrays["rows"], np.cumsum(arrays["rows_held"])[:-1])
-    for gram, is_flushed, rows in zip(sums.grams, arrays["gram_is_folded"], held, strict=True):
+    sums.restore(arrays, labels, dtype)
+    names = ("gram", "gram_residue", "gram_flushes", "gram_peak")
+    flushed = zip(*(arrays[name] for name in names), strict=True)
+    parts = np.split(arrays["rows"], np.cumsum(arrays["rows_of_gram"])[:-1])
+    for gram, is_flushed, rows in zip(sums.grams, arrays["gram_is_flushed"], parts, strict=True):
         if is_flushed:
-            packed, residue, flushes = next(flushed)
+            packed, residue, flushes, peak = next(flushed)
             full, _ = lapack.dtpttr(sums.width, packed, uplo="L")
             lower = np.asfortranarray(np.tril(full))
-            gram.restore(lower, residue.copy(), int(flushes), next(peaks, 0.0))
+            gram.restore(lower, residue.copy(), int(flushes), float(peak))
         else:
             gram.add(rows)
     return sums

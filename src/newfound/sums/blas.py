@@ -8,7 +8,7 @@ from scipy.linalg import blas
 
 from newfound.common.arrays import Floats
 from newfound.common.threads import one_thread, spread
-from newfound.sums.gradual import add_squares
+from newfound.sums.strips import add_squares
 
 # Entries of a matrix that stays in the cache of one core.
 SMALL = 2**18
@@ -47,10 +47,23 @@ def rows_times(rows: NDArray[np.floating], matrix: Floats) -> Floats:
     array([[3.],
            [7.]])
     """
-    found = np.empty((len(rows), matrix.shape[1]), dtype=np.result_type(rows, matrix))
+    products = np.empty((len(rows), matrix.shape[1]), dtype=np.result_type(rows, matrix))
     parts = [slice(start, start + TASK_ROWS) for start in range(0, len(rows), TASK_ROWS)]
-    spread([partial(np.matmul, rows[part], matrix, out=found[part]) for part in parts])
-    return found
+    spread([partial(np.matmul, rows[part], matrix, out=products[part]) for part in parts])
+    return products
+
+
+def affine(rows: NDArray[np.floating], matrix: Floats, offset: Floats) -> Floats:
+    """Return `rows @ matrix + offset`, shapes (m, k), (k, n) and (n,).
+
+    Examples
+    --------
+    >>> affine(np.array([[1.0, 2.0]]), np.array([[1.0], [1.0]]), np.array([5.0]))
+    array([[8.]])
+    """
+    if len(rows) == 1:
+        return (times(matrix.T, rows[0].astype(np.float64, copy=False)) + offset)[None]
+    return rows_times(rows, matrix) + offset
 
 
 def add_outer(matrix: Floats, left: Floats, right: Floats) -> None:
@@ -95,23 +108,23 @@ def add_products(
     scale: float,
     *,
     lower: bool,
-    room: Floats | None = None,
+    workspace: Floats | None = None,
 ) -> None:
     """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`.
 
-    `room`, from `room_for(X)`, is where rows of another type are converted, chunk by chunk.
+    `workspace`, from `workspace_for(X)`, is where rows of another type are converted, by chunks.
     """
-    room = room_for(X) if room is None else room
+    workspace = workspace_for(X) if workspace is None else workspace
     for start in range(0, len(X), CHUNK_ROWS):  # which stay in a cache while all strips are made
         chunk = X[start : start + CHUNK_ROWS]
-        if len(room):
-            room[: len(chunk)] = chunk
-            chunk = room[: len(chunk)]
+        if len(workspace):
+            workspace[: len(chunk)] = chunk
+            chunk = workspace[: len(chunk)]
         add_squares(target, chunk, scale, lower=lower)
 
 
-def room_for(X: NDArray[np.floating]) -> Floats:
-    """Return room to convert rows of `X` to what BLAS takes: none if they are that already."""
+def workspace_for(X: NDArray[np.floating]) -> Floats:
+    """Return memory to convert rows of `X` to what BLAS takes; empty if they are that already."""
     ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
     return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
 

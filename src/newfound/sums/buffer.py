@@ -5,6 +5,16 @@ from collections.abc import Callable
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Rows
+from newfound.common.device import Array, Device
+from newfound.sums.device import rows_at, zeros
+
+# Rows of a device that are looked for one by one, and not on the host.
+FEW_ROWS = 64
+
+NOT_HELD = (
+    "cannot forget a row that was not taught: no row that is held equals it in every feature, so "
+    "the model is left as it was"
+)
 
 
 def find_rows(rows: Floats, X: Rows) -> Index:
@@ -13,11 +23,30 @@ def find_rows(rows: Floats, X: Rows) -> Index:
     >>> find_rows(np.array([[1.0], [2.0], [2.0]]), np.array([[2.0], [3.0], [2.0], [2.0]]))
     array([ 2, -1,  1, -1])
     """
-    held: dict[bytes, list[int]] = {}
+    places: dict[bytes, list[int]] = {}
     for index, row in enumerate(rows + 0.0):  # + 0.0 makes -0.0 equal to 0.0
-        held.setdefault(row.tobytes(), []).append(index)
-    found = [held.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
-    return np.array([indices.pop() if indices else -1 for indices in found], dtype=np.intp)
+        places.setdefault(row.tobytes(), []).append(index)
+    equal = [places.get(row.tobytes()) for row in X.astype(np.float64) + 0.0]
+    return np.array([indices.pop() if indices else -1 for indices in equal], dtype=np.intp)
+
+
+def find_there(rows: Array, X: Array, device: Device) -> Index:
+    """Return what `find_rows` does of rows that live on a device, (k, d) and (m, d)."""
+    places = np.full(X.shape[0], -1, dtype=np.intp)
+    if X.shape[0] > FEW_ROWS and rows.shape[0]:
+        # Of most rows, the first feature says that they do not wait.
+        held, firsts = device.host(rows), device.host(device.put(X[:, :1]))[:, 0]
+        near = np.flatnonzero(np.isin(firsts, held[:, 0]))
+        places[near] = find_rows(held, device.host(rows_at(X, near, device)))
+        return places
+    free = np.ones(rows.shape[0], dtype=bool)
+    for number in range(X.shape[0] if rows.shape[0] else 0):
+        row = device.double(X[number : number + 1, :])
+        equal = device.host(device.xp.all(rows == row, axis=1)) & free
+        if equal.any():
+            places[number] = np.flatnonzero(equal)[-1]
+            free[places[number]] = False
+    return places
 
 
 class RowBuffer:
@@ -27,6 +56,8 @@ class RowBuffer:
     ----------
     width : int
         Number of features.
+    device : Device, optional
+        Where rows live, if that is not the host.
 
     Examples
     --------
@@ -38,43 +69,45 @@ class RowBuffer:
 
     # _space[:count]: the rows.
 
-    def __init__(self, width: int) -> None:
-        self.count = 0
-        self._space = np.empty((0, width))
+    def __init__(self, width: int, device: Device | None = None) -> None:
+        self.count, self.device = 0, device
+        self._space = zeros((0, width), device)
 
     @property
-    def rows(self) -> Floats:
+    def rows(self) -> Array:
         """The rows, shape (count, width); must not be written to."""
-        return self._space[: self.count]
+        return self._space[: self.count, :]
 
     @property
     def capacity(self) -> int:
         """How many rows there is space for."""
-        return len(self._space)
+        return int(self._space.shape[0])
 
     def prepare(self, X: Rows, capacity: int) -> Callable[[], None]:
         """Make space for `X`, and for `capacity` rows in all; return what appends `X`."""
-        space, start, stop = self._space, self.count, self.count + len(X)
+        space, start, stop = self._space, self.count, self.count + X.shape[0]
         # What is mapped read-only from a file is copied.
-        if capacity > len(space) or not space.flags.writeable:
-            space = np.empty((max(capacity, len(space)), space.shape[1]))
-            space[:start] = self.rows
+        if capacity > space.shape[0] or not (self.device or space.flags.writeable):
+            space = zeros((max(capacity, space.shape[0]), space.shape[1]), self.device)
+            space[:start, :] = self.rows
 
         def append() -> None:
-            space[start:stop] = X
+            space[start:stop, :] = X if self.device is None else self.device.double(X)
             self._space, self.count = space, stop
 
         return append
 
     def find(self, X: Rows) -> Index:
         """Return the index of a row that equals each row of `X`, or -1; none is found twice."""
-        return find_rows(self.rows, X)
+        if self.device is None:
+            return find_rows(self.rows, X)
+        return find_there(self.rows, X, self.device)
 
     def prepare_removal(self, indices: Index) -> Callable[[], None]:
         """Return what takes out the rows at `indices`; the others keep their order."""
-        kept = np.delete(self.rows, indices, axis=0)
-        space = np.empty(self._space.shape)
-        space[: len(kept)] = kept
+        kept = np.delete(np.arange(self.count), indices)
+        space = zeros(self._space.shape, self.device)
+        space[: len(kept), :] = rows_at(self.rows, kept, self.device)
 
         def remove() -> None:
             self._space, self.count = space, len(kept)

@@ -7,19 +7,8 @@ import numpy as np
 
 from newfound.common.arrays import Floats, Index, Rows
 from newfound.sums.blas import CHUNK_ROWS
+from newfound.sums.device import with_capacity
 from newfound.sums.exact import add_exactly, split
-
-
-def with_room(columns: Floats, needed: int) -> Floats:
-    """Return `columns`, shape (capacity, width), or a copy at least `needed` long, zeros added.
-
-    The capacity doubles, so that adding a class costs O(width) on average.
-    """
-    if needed <= len(columns):
-        return columns
-    grown = np.zeros((max(needed, 2 * len(columns)), columns.shape[1]))
-    grown[: len(columns)] = columns
-    return grown
 
 
 def class_terms(
@@ -68,6 +57,8 @@ class Cross:
 
     # _totals[:size] + _residue[:size]: the sums; zeros follow.
 
+    terms = staticmethod(class_terms)
+
     def __init__(self, totals: Floats, residue: Floats) -> None:
         self.size = len(totals)
         self._totals = totals
@@ -88,18 +79,14 @@ class Cross:
         """The sums, and what rounding left out of them."""
         return self.totals, self.residue
 
-    def terms(
-        self, X: Rows, index: Index, exact: bool, sample_weight: Floats | None = None
-    ) -> tuple[Index, Floats]:
-        """Return the classes in `index`, and terms that add up to each one's rows."""
-        return class_terms(X, index, exact, sample_weight)
-
     def prepare(self, index: Index, terms: Floats, size: int) -> Callable[[], None]:
-        """Make room for `size` classes; return what adds `terms` (m, k, d) to those in `index`."""
-        self._totals, self._residue = (
-            with_room(part if part.flags.writeable else part.copy(), size)
-            for part in (self._totals, self._residue)
-        )
+        """Reserve memory for `size` classes; return what adds `terms` (m, k, d) to some of them."""
+        totals, residue = self._totals, self._residue
+        if size > len(totals) or not (totals.flags.writeable and residue.flags.writeable):
+            self._totals, self._residue = (
+                with_capacity(part if part.flags.writeable else part.copy(), size)
+                for part in (totals, residue)
+            )
         # A slice is ten times faster than a list of one.
         where = slice(index[0], index[0] + 1) if len(index) == 1 else index
         totals, residue = self._totals[where].copy(), self._residue[where].copy()

@@ -1,21 +1,24 @@
 """The Gram matrix X'X of rows that come and go."""
 
-import copy
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from newfound.common.arrays import Floats, Rows
+from newfound.common.device import Array, Device, on_host
 from newfound.common.errors import NotTaughtError
-from newfound.sums.blas import add_products, times
-from newfound.sums.buffer import RowBuffer
-from newfound.sums.gradual import block_rows
+from newfound.sums.buffer import NOT_HELD, RowBuffer
+from newfound.sums.device import add_products, both_triangles, column_products, rows_at, zeros
+from newfound.sums.device_sums import DeviceMatrix
+from newfound.sums.strips import block_rows
 from newfound.sums.triangles import Triangles
 
 # Share of the largest sums there ever were that their rounding may have left, by far at most.
 ROUNDING_SHARE = 1e-12
+# Rows that wait on a device at most, as a share of the features; and as a number, lest flushing be
+# felt.
+WAITING_SHARE, LEAST_WAITING, MOST_WAITING = 16, 16, 256
 
 
 def raw_rows(width: int) -> int:
@@ -41,6 +44,8 @@ class Gram:
         matrix made. Later rows wait in blocks of sixteen, which is the default here, too.
     recent_apart : bool, default=False
         Hold the sum of recent rows apart from that of old ones, for rounding's sake.
+    device : Device, optional
+        Where rows come from and sums live, if that is not the host.
 
     Examples
     --------
@@ -56,14 +61,19 @@ class Gram:
     # flushed: X'X of all other rows. None: there are no others.
 
     def __init__(
-        self, width: int, raw_limit: int | None = None, recent_apart: bool = False
+        self,
+        width: int,
+        raw_limit: int | None = None,
+        recent_apart: bool = False,
+        device: Device | None = None,
     ) -> None:
-        self.width = width
-        self.block = block_rows(width)
-        self.raw_limit = raw_rows(width) if raw_limit is None else raw_limit
-        self.recent_apart = recent_apart
-        self.buffer = RowBuffer(width)
-        self.flushed: Triangles | None = None
+        self.width, self.recent_apart, self.device = width, recent_apart, device
+        self.block, limit = block_rows(width), raw_rows(width)
+        if device is not None:
+            self.block = limit = max(LEAST_WAITING, min(width // WAITING_SHARE, MOST_WAITING))
+        self.raw_limit = limit if raw_limit is None else raw_limit
+        self.buffer = RowBuffer(width, device)
+        self.flushed: Triangles | DeviceMatrix | None = None
 
     @property
     def holds_rows(self) -> bool:
@@ -72,22 +82,20 @@ class Gram:
 
     @property
     def rows(self) -> Floats:
-        """The rows that are held as they came, shape (m, d); must not be written to."""
-        return self.buffer.rows
+        """The rows that are held as they came, on the host, shape (m, d); only to be read."""
+        return on_host(self.buffer.rows)
 
     @property
     def squares(self) -> Floats:
-        """Sum of the squares of each feature, shape (d,)."""
+        """Sum of the squares of each feature, shape (d,), on the host."""
         rows = self.buffer.rows
-        squares: Floats = np.einsum("ij,ij->j", rows, rows)
+        squares: Floats = column_products(rows, rows, self.device)
         return squares if self.flushed is None else squares + self.flushed.diagonal
 
     @property
     def trace(self) -> float:
         """Sum of all squares."""
-        rows = self.buffer.rows
-        waiting = float(np.vdot(rows, rows))
-        return waiting if self.flushed is None else waiting + self.flushed.trace
+        return float(self.squares.sum())
 
     @property
     def peak(self) -> float:
@@ -102,27 +110,27 @@ class Gram:
         """What rounding may have left in the sums when they were larger, at most."""
         return ROUNDING_SHARE * self.peak
 
-    def add(self, X: Rows) -> None:
-        """Add the rows of `X`, shape (m, d)."""
-        self.prepare(X)()
+    def add(self, X: Array) -> None:
+        """Add the rows of `X`, shape (m, d), from wherever they live."""
+        self.prepare(self._place(X))()
 
     def prepare(self, X: Rows) -> Callable[[], None]:
         """Do all of `add(X)` that can run out of memory; return a function that does the rest.
 
         Until that is called, nothing has changed.
         """
-        buffer, needed = self.buffer, self.buffer.count + len(X)
-        if self.holds_rows and needed <= self.raw_limit:
+        buffer, size = self.buffer, X.shape[0]
+        needed = buffer.count + size
+        if self.flushed is not None and needed <= self.block:  # the usual case, without detours
+            return buffer.prepare(X, self.block)
+        if self.flushed is None and needed <= self.raw_limit:
             return buffer.prepare(X, min(self.raw_limit, max(needed, 2 * buffer.capacity)))
-        flushed = self.flushed or Triangles(self.width, self.recent_apart)
-        if len(X) > self.block:
+        flushed = self._sum()
+        if size > self.block:
             return partial(self._commit, flushed, buffer, flushed.prepare(X))
         if needed <= max(self.block, buffer.capacity):
-            flushed.thaw()
-            append = buffer.prepare(X, self.block)
-            return partial(self._commit, flushed, buffer, append, flushed.settle_strip)
-        gradually, empty = buffer.count <= self.block, RowBuffer(self.width)
-        flush = flushed.prepare(buffer.rows, gradually=gradually)
+            return partial(self._commit, flushed, buffer, buffer.prepare(X, self.block))
+        flush, empty = flushed.prepare(buffer.rows), RowBuffer(self.width, self.device)
         return partial(self._commit, flushed, empty, flush, empty.prepare(X, self.block))
 
     def prepare_removal(self, X: Rows) -> Callable[[], None]:
@@ -132,63 +140,84 @@ class Gram:
         trace. Of the others the product is subtracted; while no row has been flushed, there
         cannot be others, and NotTaughtError is raised.
         """
-        found = self.buffer.find(X)
-        waits = found >= 0
+        places = self.buffer.find(X)
+        waits = places >= 0
         if self.flushed is None and not waits.all():
-            raise NotTaughtError(
-                "cannot forget a row that was not taught: no row that is held equals it in "
-                "every feature, so the model is left as it was"
-            )
-        remove = self.buffer.prepare_removal(found[waits])
+            raise NotTaughtError(NOT_HELD)
+        remove = self.buffer.prepare_removal(places[waits])
         if self.flushed is None or waits.all():
             return remove
-        others = np.ascontiguousarray(X[~waits], dtype=np.float64)
+        others = rows_at(X, np.flatnonzero(~waits), self.device)
         subtract = self.flushed.prepare(others, sign=-1.0)
         return partial(self._commit, self.flushed, self.buffer, remove, subtract)
 
-    def times(self, columns: Floats) -> Floats:
+    def times(self, columns: Array) -> Array:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""
-        rows, vector = self.rows, columns.ndim == 1
-        product = times(rows.T, times(rows, columns)) if vector else rows.T @ (rows @ columns)
+        rows = self.buffer.rows
+        product = rows.T @ (rows @ columns)
         return product if self.flushed is None else product + self.flushed.times(columns)
 
-    def add_to(self, target: Floats, scale: float) -> None:
-        """Overwrite the lower triangle of `target` with `target + scale X'X`."""
+    def add_to(self, target: Array, scale: float) -> None:
+        """Overwrite `target` (d, d) with `target + scale X'X`; on the host, its lower triangle."""
         if self.flushed is not None:
             self.flushed.add_to(target, scale)
-        add_products(target, self.rows, scale, lower=True)
+        if self.buffer.count:
+            add_products(target, self.buffer.rows, scale, self.device)
 
     def merge(self, other: "Gram") -> None:
-        """Add everything `other` holds."""
-        if other.holds_rows:
+        """Add everything that another Gram holds, of this device, of another or of the host."""
+        if other.flushed is None:
             self.add(other.rows.copy())
             return
-        flushed = self.flushed or Triangles(self.width, self.recent_apart)
-        flushed.merge(other.flush())
+        flushed = self._sum()
+        flushed.merge(other.flushed)
+        if other.buffer.count:
+            flushed.prepare(self._place(other.rows))()
         self.flushed = flushed
 
     def flush(self) -> Triangles:
-        """Return a sum of all rows, those that wait included; changes nothing."""
-        flushed = copy.deepcopy(self.flushed) or Triangles(self.width, self.recent_apart)
-        if len(self.rows):
+        """Return a sum of all rows, those that wait included, on the host; changes nothing."""
+        if self.flushed is None:
+            flushed = Triangles(self.width, self.recent_apart)
+        else:
+            flushed = self.flushed.on_host()
+        if self.buffer.count:
             flushed.prepare(self.rows)()
-        flushed.settle()
         return flushed
 
     def restore(self, matrix: Floats, residue: Floats, flushes: int, highest: float) -> None:
         """Take over what `flush` of another Gram returned: its total, residue, and so on."""
-        apart = self.recent_apart
-        self.flushed = Triangles.restored(matrix, residue, flushes, highest, apart)
+        if self.device is None:
+            apart = self.recent_apart
+            self.flushed = Triangles.restored(matrix, residue, flushes, highest, apart)
+        else:
+            there = self.device.put(both_triangles(matrix))
+            self.flushed = DeviceMatrix(there, self.device, flushes, highest)
 
-    def _commit(self, flushed: Triangles, buffer: RowBuffer, *changes: Callable[[], None]) -> None:
+    def _place(self, X: Array) -> Array:
+        return X if self.device is None else self.device.put(X, double=False)
+
+    def _sum(self) -> Triangles | DeviceMatrix:
+        """Return what rows are flushed into."""
+        if self.flushed is not None:
+            return self.flushed
+        if self.device is None:
+            return Triangles(self.width, self.recent_apart)
+        return DeviceMatrix(self.device.zeros(self.width, self.width), self.device)
+
+    def _commit(
+        self, flushed: Triangles | DeviceMatrix, buffer: RowBuffer, *changes: Callable[[], None]
+    ) -> None:
         for change in changes:
             change()
         self.flushed, self.buffer = flushed, buffer
 
 
-def total_gram(grams: Iterable[Any], width: int, room: Floats | None = None) -> Floats:
-    """Return the sum of several Grams as the lower triangle of a matrix, a new one or `room`."""
-    out = np.empty((width, width), order="F") if room is None else room
+def total_gram(
+    grams: Iterable[Gram], width: int, device: Device | None = None, workspace: Array | None = None
+) -> Floats:
+    """Return the sum of several Grams as the lower triangle of a matrix: `workspace`, or new."""
+    out: Floats = zeros((width, width), device).T if workspace is None else workspace
     out[:, :] = 0.0
     for gram in grams:
         gram.add_to(out, 1.0)

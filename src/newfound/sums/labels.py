@@ -25,9 +25,12 @@ def as_labels(y: Any, name: str = "y") -> Labels:
     Traceback (most recent call last):
     newfound.InputError: Input y contains None at position 1; every row needs a label
     """
-    if device_of(y) is not None:
-        y = on_host(y)
-    labels = y if isinstance(y, np.ndarray) else _from_any(y, name)
+    if type(y) is list and set(map(type, y)) == {str}:  # as most are, so without a detour
+        return _from_texts(y, name)
+    return _checked(y if type(y) is np.ndarray else _from_any(y, name), name)
+
+
+def _checked(labels: Labels, name: str) -> Labels:
     if labels.ndim != 1:
         raise InputError(
             f"{name} should be a 1d array of labels, got an array of shape {labels.shape} instead."
@@ -88,6 +91,10 @@ def positions(labels: Labels) -> dict[Any, int]:
 
 
 def _from_any(y: Any, name: str) -> Labels:
+    if isinstance(y, np.ndarray):
+        return y
+    if device_of(y) is not None:
+        return on_host(y)
     if hasattr(y, "__array__"):
         return np.asarray(y)
     if isinstance(y, set | frozenset):
@@ -103,19 +110,26 @@ def _from_any(y: Any, name: str) -> Labels:
 def _from_objects(values: list[Any], name: str) -> Labels:
     _check_kinds(values, name)
     if all(isinstance(value, str) for value in values):
-        _check_lengths(map(len, values), name)  # before numpy makes all of them as wide
-        labels = np.array(values, dtype=np.str_)
-        if not _same(labels.tolist(), values):
-            raise InputError(f"{name} holds a string that ends in NUL, which numpy cannot keep")
-        return labels
+        return _from_texts(values, name)
     if all(isinstance(value, bool | np.bool_) for value in values):
         return np.array(values, dtype=np.bool_)
     if any(isinstance(value, str | bool | np.bool_) for value in values):
         kinds = sorted({type(value).__name__ for value in values})
         raise InputError(f"{name} mixes labels of different types: {', '.join(kinds)}")
     labels = np.array(values)
-    if labels.dtype.kind == "O" or not _same(labels.tolist(), values):
+    # But for NaN, which equals nothing, and is refused elsewhere.
+    kept = all(a == b or b != b for a, b in zip(labels.tolist(), values, strict=True))
+    if labels.dtype.kind == "O" or not kept:
         raise InputError(f"{name} holds a number beyond 64 bits; use a string as its label")
+    return labels
+
+
+def _from_texts(values: list[str], name: str) -> Labels:
+    if max(map(len, values), default=0) > LONGEST_LABEL:  # before numpy makes all of them as wide
+        _check_lengths(map(len, values), name)
+    labels = np.array(values, dtype=np.str_)
+    if labels.tolist() != values:
+        raise InputError(f"{name} holds a string that ends in NUL, which numpy cannot keep")
     return labels
 
 
@@ -149,11 +163,6 @@ def _check_lengths(lengths: Iterable[int], name: str) -> int:
             f"{name} holds a label of {longest} characters; a label may have {LONGEST_LABEL}"
         )
     return longest
-
-
-def _same(held: list[Any], given: list[Any]) -> bool:
-    """Tell whether all values are the same, but for NaN, which equals nothing."""
-    return all(a == b or b != b for a, b in zip(held, given, strict=True))
 
 
 def _check_whole(labels: Labels, name: str) -> None:

@@ -37,18 +37,19 @@ class _Routine:
         """Call it with letters, whole numbers, numbers and arrays."""
         function, number = self._kinds[dtype]
         passed = []
-        for each in arguments:
-            kind = type(each)
+        for argument in arguments:
+            kind = type(argument)
             if kind is int:
-                passed.append(ctypes.byref(ctypes.c_int(each)))
+                passed.append(ctypes.byref(ctypes.c_int(argument)))
             elif kind is float:
-                passed.append(ctypes.byref(number(each)))
-            elif isinstance(each, np.ndarray):
-                if each.dtype != dtype:
-                    raise TypeError(f"BLAS takes arrays of one type, got {dtype} and {each.dtype}")
-                passed.append(each.__array_interface__["data"][0])
+                passed.append(ctypes.byref(number(argument)))
+            elif isinstance(argument, np.ndarray):
+                if argument.dtype != dtype:
+                    types = f"{dtype} and {argument.dtype}"
+                    raise TypeError(f"BLAS takes arrays of one type, got {types}")
+                passed.append(argument.__array_interface__["data"][0])
             else:
-                passed.append(each)
+                passed.append(argument)
         function(*passed)
 
 

@@ -1,15 +1,15 @@
 """X'X of rows that come and go in blocks, with rounding errors that hardly grow."""
 
+import copy
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
 
 from newfound.common.arrays import Floats, Rows
-from newfound.common.errors import InputError
-from newfound.sums.blas import add_products, diagonal_of, room_for
+from newfound.sums.blas import add_products, diagonal_of, workspace_for
 from newfound.sums.exact import add_exactly
-from newfound.sums.gradual import Gradual, add_squares
 
 # Columns moved from the recent sum to the old one at a time, so that no single step is slow.
 STRIP_COLUMNS = 32
@@ -41,8 +41,6 @@ class Triangles:
     # diagonal + residue: the diagonal of X'X in twice the precision. The diagonal of the old
     #     triangle is the same, and that of the recent one is zero.
     # flushes: how many blocks of rows were added or removed.
-    # change: of a block of rows that is being added, a strip of columns at a time, or None. What is
-    #     missing of it is no part of the triangles yet, but it is of diagonal and residue.
     # strip: the first column that is moved next from the recent triangle to the old one.
     # highest: the largest trace that any removal found; 0 before the first. Between removals the
     #     trace only grows.
@@ -54,7 +52,6 @@ class Triangles:
         self.diagonal = np.zeros(width)
         self.residue = np.zeros(width)
         self.flushes = 0
-        self.change: Gradual | None = None
         self.strip = 0
         self.highest = 0.0
 
@@ -63,10 +60,7 @@ class Triangles:
         cls, matrix: Floats, residue: Floats, flushes: int, highest: float, recent_apart: bool
     ) -> "Triangles":
         """Return a sum from what another held, `matrix` being its `total()`."""
-        width = len(residue)
-        if matrix.shape != (width, width):
-            raise InputError("sums of different shapes do not belong together")
-        restored = cls(width, recent_apart)
+        restored = cls(len(residue), recent_apart)
         restored.old[:] = matrix
         restored.diagonal, restored.residue = matrix.diagonal().copy(), residue
         restored.flushes, restored.highest = flushes, highest
@@ -83,21 +77,13 @@ class Triangles:
         return self.store[:, 1:]
 
     @property
-    def trace(self) -> float:
-        """Sum of the squares of all rows."""
-        return float(self.diagonal.sum())
-
-    @property
     def peak(self) -> float:
         """Largest trace there ever was: what rounding is measured by."""
-        return max(self.highest, self.trace)
+        return max(self.highest, float(self.diagonal.sum()))
 
-    def prepare(self, X: Rows, sign: float = 1.0, *, gradually: bool = False) -> Callable[[], None]:
-        """Do all that can fail of adding `sign` X'X; return a function that does the rest.
-
-        If it is to be done gradually, that is a strip of columns with each `settle_strip`.
-        """
-        self.thaw()
+    def prepare(self, X: Rows, sign: float = 1.0) -> Callable[[], None]:
+        """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
+        self._thaw()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
         for start in range(0, len(X), SQUARED_ROWS):
             part = X[start : start + SQUARED_ROWS]
@@ -107,38 +93,17 @@ class Triangles:
         negative = diagonal < 0
         diagonal[negative] = residue[negative] = 0.0
         highest = self.highest if sign > 0 else self.peak
-        lower, move, room = not self.recent_apart, self._prepare_move(), room_for(X)
+        move, workspace = self._prepare_move(), workspace_for(X)
 
         def flush() -> None:
-            self.settle()
             move()
             self.diagonal, self.residue = diagonal, residue
             self.flushes, self.highest = self.flushes + 1, highest
-            if gradually:
-                self.change = Gradual(X, sign, lower=lower)
-                return
-            add_products(self._changing, X, sign, lower=lower, room=room)
-            self._set_diagonal(slice(None))
+            changing, lower = (self.recent, False) if self.recent_apart else (self.old, True)
+            add_products(changing, X, sign, lower=lower, workspace=workspace)
+            self._set_diagonal()
 
         return flush
-
-    @property
-    def _changing(self) -> Floats:
-        """The triangle that rows are added to."""
-        return self.recent if self.recent_apart else self.old
-
-    def settle_strip(self) -> None:
-        """Do a strip of what was to be done gradually, if there is anything."""
-        if self.change is not None:
-            self._set_diagonal(self.change.step(self._changing))
-            if not self.change.is_under_way:
-                self.change = None
-
-    def settle(self) -> None:
-        """Do all that was to be done gradually."""
-        if self.change is not None:
-            self._set_diagonal(self.change.finish(self._changing))
-            self.change = None
 
     def times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""
@@ -146,16 +111,10 @@ class Triangles:
         product: Floats = symmetric(1.0, self.old, columns, lower=1)
         if self.recent_apart:
             product += symmetric(1.0, self.recent, columns, lower=0)
-        if self.change is not None:
-            self.change.add_times(product, columns)
         return product
 
     def add_to(self, target: Floats, scale: float) -> None:
         """Overwrite the lower triangle of `target` with `target + scale X'X`."""
-        if self.change is not None:
-            missing, rows = self.change.missing, self.change.rows
-            part, scaled = target[missing, missing], scale * self.change.scale
-            add_squares(part, rows[:, missing], scaled, lower=True)
         if not self.recent_apart:
             blas.daxpy(self.old.ravel(order="K"), target.ravel(order="K"), a=scale)
             return
@@ -170,17 +129,21 @@ class Triangles:
         self.add_to(total, 1.0)
         return total
 
-    def merge(self, other: "Triangles") -> None:
-        """Add another sum of the same width."""
+    def on_host(self) -> "Triangles":
+        """Return a copy."""
+        return copy.deepcopy(self)
+
+    def merge(self, other: Any) -> None:
+        """Add another sum of the same width, wherever it lives."""
+        other = other.on_host()
         peak = self.peak + other.peak
-        self.thaw()
-        self.settle()
+        self._thaw()
         self.old[:] += other.total()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
         add_exactly(diagonal, residue, other.diagonal)
         add_exactly(diagonal, residue, other.residue)
         self.diagonal, self.residue = diagonal, residue
-        self._set_diagonal(slice(None))
+        self._set_diagonal()
         self.flushes, self.highest = self.flushes + other.flushes, peak
 
     def _prepare_move(self) -> Callable[[], None]:
@@ -203,16 +166,16 @@ class Triangles:
 
         return move
 
-    def thaw(self) -> None:
+    def _thaw(self) -> None:
         """Copy what is mapped read-only from a file: BLAS would write to it all the same."""
         if not self.store.flags.writeable:
             self.store = np.array(self.store, order="F")
 
-    def _set_diagonal(self, where: slice) -> None:
-        """Write the diagonal into the triangles, where all rows have been added."""
-        diagonal_of(self.old)[where] = self.diagonal[where]
+    def _set_diagonal(self) -> None:
+        """Write the diagonal into the triangles."""
+        diagonal_of(self.old)[:] = self.diagonal
         if self.recent_apart:
-            diagonal_of(self.recent)[where] = 0.0
+            diagonal_of(self.recent)[:] = 0.0
 
 
 def _nothing() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Floats, Labels, Rows
-from newfound.common.device import Device, device_of, on_host
+from newfound.common.device import device_of, namespace_of, on_host
 from newfound.common.errors import InputError
 from newfound.sums.device import rows_at
 from newfound.sums.rows import LARGEST_SQUARE
@@ -62,22 +62,19 @@ def counted(
     >>> rows, labels, weights is None
     (array([[0., 1.]]), array(['b'], dtype='<U1'), True)
     """
-    device = device_of(X)
     if sample_weight is not None:
-        _check_products(X, sample_weight, device)
+        _check_products(X, sample_weight)
     if sample_weight is None or sample_weight.all():
         return X, labels, sample_weight
     where = np.flatnonzero(sample_weight)
     left = sample_weight[where]
-    return rows_at(X, where, device), labels[where], None if (left == 1).all() else left
+    return rows_at(X, where, device_of(X)), labels[where], None if (left == 1).all() else left
 
 
-def _check_products(X: Rows, weights: Floats, device: Device | None) -> None:
+def _check_products(X: Rows, weights: Floats) -> None:
     """Raise ValueError if sums of w x, or of w x^2, would soon leave the range of float64."""
-    if device is None:
-        largest = np.abs(X).max(axis=1, initial=0.0).astype(np.float64)
-    else:
-        largest = device.host(device.xp.max(device.xp.abs(device.double(X)), axis=1))
+    xp = namespace_of(X)
+    largest = on_host(xp.max(xp.abs(X), axis=1)).astype(np.float64)
     with np.errstate(over="ignore"):
         squares = float((weights * largest * largest).sum()) * X.shape[1]
         sums = float((weights * largest).sum())
@@ -97,9 +94,11 @@ def _check_range(weights: Floats) -> None:
             f"sample_weight holds {weights.min()}, but weights are not negative; `forget` takes "
             "back"
         )
-    held = weights[weights > 0]
-    if len(held) and not SMALLEST_WEIGHT <= held.min() <= held.max() <= LARGEST_WEIGHT:
+    positive = weights[weights > 0]
+    if len(positive) and not (
+        SMALLEST_WEIGHT <= positive.min() <= positive.max() <= LARGEST_WEIGHT
+    ):
         raise InputError(
             f"sample_weight must be 0 or from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, got "
-            f"{held.min():g} to {held.max():g}: scale the weights"
+            f"{positive.min():g} to {positive.max():g}: scale the weights"
         )

@@ -21,7 +21,7 @@ def bench(
     features: Annotated[int, typer.Option("-d", "--features", min=1, help="Features, d.")] = 1280,
     n_classes: Annotated[int, typer.Option("-t", "--n-classes", min=1, help="Classes, T.")] = 51,
     known: Annotated[
-        int, typer.Option("-n", "--known", min=1, help="Rows learned before the first step.")
+        int, typer.Option("-n", "--known", min=1, help="Rows to learn before the first step.")
     ] = 5000,
     steps: Annotated[int, typer.Option(min=10, help="Steps to time.")] = 300,
     busy: Annotated[
@@ -37,10 +37,10 @@ def bench(
     newfound bench --features 4096 --n-classes 28 --known 10000
     newfound bench --busy
 
-    The command prints how many steps this machine does in a second, how long a step takes beside
-    copying a d x d matrix, and whether it keeps up with a camera at 30 frames per second. Rows are
-    random. With --busy it starts other programs, one for each core, and prints a table of steps
-    beside them: loops, which count, and numpy, which multiplies matrices. That takes seconds more.
+    The command prints the steps per second of this machine, the time of a step relative to copying
+    a d x d matrix, and whether it keeps up with a camera at 30 frames per second. Rows are random.
+    With --busy it also starts one other program per core, and prints a table of steps beside them:
+    loops count, numpy multiplies matrices. That takes a few seconds more.
     """
     talk = Console(quiet)
     result = _measure(features, n_classes, known, steps, busy, talk)
@@ -57,15 +57,15 @@ def bench(
         _print_busy(result["busy"], talk)
 
 
-def _print_busy(found: dict[str, dict[str, float]], talk: Console) -> None:
+def _print_busy(timings: dict[str, dict[str, float]], talk: Console) -> None:
     """Print what a step takes beside other programs, and what to do if that is much more."""
     names = {"quiet": "nobody", "loops": "loops", "numpy": "numpy"}
     emit(f"\n  {'steps beside':<14}{'mean':>11}{'99 % below':>14}   keeps up at 30 frames")
-    for kind, each in found.items():
-        mean, slow = each["mean_ms"], each["percentile_99_ms"]
+    for kind, timing in timings.items():
+        mean, slow = timing["mean_ms"], timing["percentile_99_ms"]
         follows = "yes" if slow < FRAME_MS else "no"
         emit(f"  {names[kind]:<14}{mean:>8.2f} ms{slow:>11.2f} ms   {follows}")
-    slower = max(each["mean_ms"] for each in found.values()) / found["quiet"]["mean_ms"]
+    slower = max(timing["mean_ms"] for timing in timings.values()) / timings["quiet"]["mean_ms"]
     if slower > MUCH_SLOWER:
         talk.info(
             f"A step takes {slower:.0f} times as long beside other programs: give it a core of "
@@ -73,7 +73,7 @@ def _print_busy(found: dict[str, dict[str, float]], talk: Console) -> None:
         )
 
 
-def _measure(d: int, T: int, known: int, steps: int, busy: bool, talk: Console) -> dict[str, Any]:
+def _measure(d: int, T: int, n_rows: int, steps: int, busy: bool, talk: Console) -> dict[str, Any]:
     import numpy as np
 
     from newfound.estimators.classifier import IncrementalRidgeClassifier
@@ -81,9 +81,9 @@ def _measure(d: int, T: int, known: int, steps: int, busy: bool, talk: Console) 
 
     rng = np.random.default_rng(0)
     model = IncrementalRidgeClassifier()
-    blocks = range(0, known, 10_000)
+    blocks = range(0, n_rows, 10_000)
     for start in talk.progress(blocks, len(blocks), "blocks of rows"):
-        size = min(10_000, known - start)
+        size = min(10_000, n_rows - start)
         model.partial_fit(rng.normal(size=(size, d)), rng.integers(0, T, size))
     model.predict(rng.normal(size=(1, d)))
     X, y = rng.normal(size=(steps, d)), rng.integers(0, T, steps)
@@ -93,7 +93,7 @@ def _measure(d: int, T: int, known: int, steps: int, busy: bool, talk: Console) 
     result: dict[str, Any] = {
         "features": d,
         "classes": T,
-        "known": known,
+        "known": n_rows,
         "steps_per_second": 1 / mean,
         "median_ms": 1e3 * float(np.median(times)),
         "percentile_99_ms": 1e3 * slow,
@@ -112,12 +112,12 @@ def _beside_others(turn: "Turn", steps: int, talk: Console) -> dict[str, dict[st
     from newfound.paper.busy import busy
     from newfound.paper.timing import time_in_turns
 
-    found, fewer = {}, max(10, steps // 3)
+    timings, fewer = {}, max(10, steps // 3)
     time_in_turns(range(10), turn)  # the first ones are slower
     for kind in ("quiet", "loops", "numpy"):
         with nullcontext() if kind == "quiet" else busy(kind):
             rounds = talk.progress(range(fewer), fewer, f"steps, {kind}")
             (times,) = time_in_turns(rounds, turn)
         slow = float(np.percentile(times, 99))
-        found[kind] = {"mean_ms": 1e3 * float(times.mean()), "percentile_99_ms": 1e3 * slow}
-    return found
+        timings[kind] = {"mean_ms": 1e3 * float(times.mean()), "percentile_99_ms": 1e3 * slow}
+    return timings

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.console import FAILED, emit
-from newfound.cli.console import Console as Messages
-from newfound.cli.figures import check_figure
+from newfound.cli.console import Console, emit
+from newfound.cli.inputs import FIGURES, check_output
 from newfound.cli.options import Json, Quiet
 
 COUNTS = (1, 2, 5, 10, 20, 50, 100)
@@ -17,10 +16,10 @@ KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
 
 
 def demo(
-    trials: Annotated[int, typer.Option(min=1, help="Random splits for each new digit.")] = 5,
+    trials: Annotated[int, typer.Option(min=1, help="Number of random splits per new digit.")] = 5,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="File to save the figure in: .png, .pdf or .svg."),
+        typer.Option("--output", "-o", help="Save the figure to this .png, .pdf or .svg file."),
     ] = Path("demo.png"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
     as_json: Json = False,
@@ -37,49 +36,48 @@ def demo(
     recoding on the handwritten digits that come with scikit-learn. It prints a table of their
     accuracies and saves a figure.
     """
-    check_figure(output, "--output")
-    talk, start = Messages(quiet), perf_counter()
+    check_output(output, *FIGURES)
+    console, start = Console(quiet), perf_counter()
     from newfound.datasets import digits
     from newfound.paper.methods import METHODS
-    from newfound.paper.protocol import Sizes
+    from newfound.paper.protocol import TrialSizes
     from newfound.paper.report import summarise
     from newfound.paper.run import arrivals
 
     X, y = digits()
-    sizes = Sizes(KNOWN_EXAMPLES, TEST_EXAMPLES, max(COUNTS), validation_share=0.0)
+    sizes = TrialSizes(KNOWN_EXAMPLES, TEST_EXAMPLES, max(COUNTS), validation_share=0.0)
     runs = arrivals(X, y, COUNTS, trials, sizes, seed)
     total = trials * len(set(y.tolist())) * len(METHODS)
-    summary = summarise(talk.progress(runs, total, "a new digit beside nine known ones"))
+    summary = summarise(console.progress(runs, total, "a new digit beside nine known ones"))
     summary["seconds"] = round(perf_counter() - start, 1)
     if not as_json:
         _print_table(summary)
-    summary["figure"] = _save_figure(summary, output, talk)
+    summary["figure"] = _save_figure(summary, output, console)
     if as_json:
         emit(json.dumps(summary))
 
 
-def _save_figure(summary: dict[str, Any], path: Path, talk: Messages) -> str | None:
+def _save_figure(summary: dict[str, Any], path: Path, console: Console) -> str | None:
     """Save the figure and return where it is; None where matplotlib is missing."""
-    from newfound.paper.figures import draw_arrivals
-
     try:
+        from newfound.paper.figures import draw_arrivals
+
         draw_arrivals(summary, path)
     except ModuleNotFoundError as error:
-        talk.info(f"No figure: {error}")
+        console.info(f"No figure: {error}")
         return None
     except OSError as error:
-        talk.error(f"The figure could not be saved: {error}")
-        raise typer.Exit(FAILED) from None
-    talk.info(f"Figure in {path}")
+        console.fail(f"The figure could not be saved: {error}")
+    console.info(f"Figure in {path}")
     return str(path)
 
 
 def _print_table(summary: dict[str, Any]) -> None:
-    from rich.console import Console
+    import rich.console
     from rich.table import Table
 
     # A narrow terminal may fold the lines; cutting the numbers out would leave nothing.
-    out = Console(width=max(80, Console().width))
+    out = rich.console.Console(width=max(80, rich.console.Console().width))
     title = f"A new digit beside nine known ones: accuracy in %, mean of {summary['runs']} runs"
     accuracy = Table("accuracy on", "learning", title=title, title_justify="left")
     for count in COUNTS:

@@ -7,31 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import (
-    DONE,
-    FAILED,
-    SOME_UNREADABLE,
-    Console,
-    doubts,
-    emit,
-    plural,
-    print_table,
-    quoted,
-)
+from newfound.cli.console import Console, doubts, emit, exit_code, plural, print_table, quoted
 from newfound.cli.evaluation_figures import check_figures, save_figures
 from newfound.cli.footage import MOST_LISTED, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Labels, Smooth, Topic
-from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
+from newfound.cli.inputs import find, folder_labels, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
-from newfound.cli.options import (
-    As,
-    ExtractorName,
-    Images,
-    Json,
-    Model,
-    Quiet,
-    UnknownAbove,
-)
+from newfound.cli.options import As, ExtractorName, Images, Json, Model, Quiet, UnknownAbove
 from newfound.cli.timeline import evaluate_footage, print_over_time, to_json
 
 if TYPE_CHECKING:
@@ -47,38 +29,31 @@ MEAN = "mean of classes"
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output",
-        "-o",
-        help="Save the confusion matrix as a .png, .pdf or .svg figure.",
-        show_default=False,
+        "--output", "-o", help="Save the confusion matrix as a .png, .pdf or .svg figure."
     ),
 ]
 Unknown = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FOLDER",
-        help="Images of things that were never taught, whatever they are; say how many of them are "
-        "called by a known name. May be given several times.",
-        show_default=False,
+        help="Images of things that were never taught: print how many of them get a known label. "
+        "May be repeated.",
     ),
 ]
 Roc = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Save a .png, .pdf or .svg figure of what other bounds would call unknown: the ROC "
-        "curve. It needs --unknown, or classes that were never taught.",
-        show_default=False,
+        help="Save the ROC curve, known against unknown, as a .png, .pdf or .svg figure. It needs "
+        "--unknown, or classes that were never taught.",
     ),
 ]
 TimelineFigure = Annotated[
     Path | None,
     typer.Option(
-        "--timeline",
         metavar="FILE",
-        help="Save a .png, .pdf or .svg figure of what is said of a video or recording, and "
-        "whether it is right, against time.",
-        show_default=False,
+        help="Save a .png, .pdf or .svg figure of the answers to a video or recording over time, "
+        "right and wrong.",
     ),
 ]
 
@@ -111,79 +86,64 @@ def evaluate(
     newfound evaluate kitchen.newfound photos/ --unknown garage/ --roc roc.png
     newfound evaluate kitchen.newfound run.mcap --labels labels.csv --timeline timeline.png
 
-    Folders are classes, as for teaching. The command prints the accuracy for each class and the
-    most frequent confusions. The best guess counts, also for images that predict would call
-    unknown. How many of the known things are called unknown is printed, too, and how many of those
-    that were never taught are called by a known name: images in --unknown, and of classes that the
-    model does not know. The AUC is how often an unknown thing is found more likely unknown than a
-    known one.
+    Folders are classes, as for teach. The command prints the accuracy for each class and the most
+    frequent confusions. The best guess counts, even if predict would call the image unknown. The
+    command also prints how many known things are called unknown, and how many things that were
+    never taught get a known label: images in --unknown, and images of classes that the model does
+    not know. The AUC is the share of pairs, one thing known and one unknown, in which the unknown
+    one has the higher probability of being unknown.
 
-    Of videos and recordings, the frames that --as or --labels says a label of are looked at. The
-    accuracy is told for ten parts of their time, too, and with --smooth also that of answers to
-    which the frames before add their evidence.
+    For videos and recordings, only frames with a label are evaluated: give it with --as or
+    --labels. The accuracy is also printed for ten parts of their time. With --smooth, so is the
+    accuracy of answers that combine the evidence of earlier frames.
     """
-    chosen = choose(
-        images,
-        crop=crop,
-        centre=centre,
-        every=every,
-        topic=topic,
-        labels=None if labels == "first" else labels,
-        smooth=smooth,
-        timeline=timeline,
-    )
-    check_figures({"--output": output, "--roc": roc, "--timeline": timeline})
+    chosen = choose(images, every, crop, centre, topic, labels, smooth=smooth, timeline=timeline)
+    figures = {"--output": output, "--roc": roc, "--timeline": timeline}
+    check_figures(figures)
     console = Console(quiet)
     recogniser = open_recogniser(model)
     footage: FootageEvaluation | None = None
     if chosen is None:
-        found = find(images, label, folder_labels(labels), console)
+        sources = find(images, label, folder_labels(labels), console)
         strangers = [find(unknown, None, "first", console, need_labels=False)] if unknown else []
         if roc is not None:
-            _check_roc(recogniser, found, bool(strangers))
-        use_extractor(recogniser, extractor, found, *strangers)
-        result = _of_images(recogniser, found, strangers, unknown_above, console)
+            _check_roc(recogniser, sources, bool(strangers))
+        use_extractor(recogniser, extractor, sources, *strangers)
+        result = _of_images(recogniser, sources, strangers, unknown_above, console)
     else:
         if unknown:
             raise typer.BadParameter("that is for photos", param_hint="--unknown")
-        if extractor is not None:
-            recogniser.use(extractor)
+        use_extractor(recogniser, extractor)
         footage = evaluate_footage(recogniser, chosen, label, unknown_above, smooth, console)
         result = footage.plain
-    most = None if footage is None else MOST_LISTED
-    if not result.n:
-        tell_problems(result.unreadable, console, most)
-        console.error("No images there to evaluate on.")
-        raise typer.Exit(FAILED)
-    if as_json:
+    if result.n and as_json:
         emit(json.dumps(result.to_json() if footage is None else to_json(footage)))
-    else:
-        _print(result, footage, console)
-        if doubt := doubts(recogniser):
-            console.info(doubt)
-    tell_problems(result.unreadable, console, most)
-    save_figures(result, footage, output, roc, timeline, console)
-    raise typer.Exit(SOME_UNREADABLE if result.unreadable else DONE)
+    elif result.n:
+        _print(result, footage, doubts(recogniser), console)
+    tell_problems(result.unreadable, console, None if footage is None else MOST_LISTED)
+    if not result.n:
+        console.fail("No images there to evaluate on.")
+    save_figures(result, footage, figures, console)
+    raise typer.Exit(exit_code(result.unreadable))
 
 
 def _of_images(
     recogniser: "Recogniser",
-    found: "Sources",
+    sources: "Sources",
     strangers: "list[Sources]",
     unknown_above: float | None,
     console: Console,
 ) -> "Evaluation":
-    examples, *others = [
-        console.progress(recogniser.examples(each), len(each), "looking")
-        for each in (found, *strangers)
-    ]
-    return recogniser.evaluate_examples(examples, chain(*others), unknown_above)
+    from newfound.recognition.evaluation import evaluate
+
+    examples, *others = [looked_at(recogniser, images, console) for images in (sources, *strangers)]
+    return evaluate(recogniser, examples, chain(*others), unknown_above)
 
 
-def _check_roc(recogniser: "Recogniser", found: "Sources", strangers: bool) -> None:
+def _check_roc(recogniser: "Recogniser", sources: "Sources", strangers: bool) -> None:
     """End with wrong usage if there would be no curve to draw, before any work is done."""
     problem, why = None, recogniser.cannot_tell_unknown
-    taught = [recogniser.label(each) in recogniser.counts for each in found.labels]
+    taught = [recogniser.label(label) in recogniser.counts for label in sources.labels]
     if why is not None:
         problem = f"the model cannot tell yet what is unknown: {why}"
     elif not any(taught):
@@ -194,17 +154,19 @@ def _check_roc(recogniser: "Recogniser", found: "Sources", strangers: bool) -> N
         raise typer.BadParameter(problem, param_hint="--roc")
 
 
-def _print(result: "Evaluation", footage: "FootageEvaluation | None", console: Console) -> None:
-    beside = [result] if footage is None or not footage.smooth else [result, footage.smoothed]
+def _print(
+    result: "Evaluation", footage: "FootageEvaluation | None", doubt: str, console: Console
+) -> None:
+    both = [result] if footage is None or not footage.smooth else [result, footage.smoothed]
     thing = "image" if footage is None else "frame"
     every = f"all {thing}s"
     lines: list[list[object]] = [
-        [quoted(label, (every, MEAN)), n, *(_percent(each.per_class[label]) for each in beside)]
+        [quoted(label, (every, MEAN)), n, *(_percent(one.per_class[label]) for one in both)]
         for label, n in result.per_class_n.items()
     ]
-    lines.append([every, result.n, *(_percent(each.accuracy) for each in beside)])
-    lines.append([MEAN, "", *(_percent(each.mean_class_accuracy) for each in beside)])
-    shares = ["right, %", "smoothed, %"][: len(beside)]
+    lines.append([every, result.n, *(_percent(one.accuracy) for one in both)])
+    lines.append([MEAN, "", *(_percent(one.mean_class_accuracy) for one in both)])
+    shares = ["right, %", "smoothed, %"][: len(both)]
     print_table(["class", f"{thing}s", *shares], lines, 1 + len(shares))
     if footage is not None:
         print_over_time(footage)
@@ -223,6 +185,8 @@ def _print(result: "Evaluation", footage: "FootageEvaluation | None", console: C
         more = len(names) - NEVER_TAUGHT_SHOWN
         listed = ", ".join(names[:NEVER_TAUGHT_SHOWN])
         console.info(f"Never taught: {listed}{f' and {more} more' if more > 0 else ''}")
+    if doubt:
+        console.info(doubt)
 
 
 def _percent(share: float) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import DONE, FAILED, SOME_UNREADABLE, Console, plural
-from newfound.cli.inputs import find, tell_problems, use_extractor
-from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet, check_output
+from newfound.cli.console import Console, exit_code, plural
+from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
+from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet
 from newfound.common.errors import InputError
 from newfound.recognition.locking import name_in_errors
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from newfound.recognition.sources import Example, Problem
 
 Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", help="Write the vectors to this .npz file.", show_default=False),
+    Path, typer.Option("--output", "-o", help="Write the vectors to this .npz file.")
 ]
 
 
@@ -29,17 +28,17 @@ def features(
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
-    """Turn images into vectors and keep them in a file.
+    """Turn images into vectors and save them.
 
     \b
     newfound features photos/ -o vectors.npz
     newfound teach kitchen.newfound vectors.npz
     newfound features photos/ -o small.npz --extractor pixels:size=8
 
-    The file holds the vectors, their labels, the names and digests of the images, and the
-    extractor; numpy.load reads it. To teach the file is to teach the images, without looking at
-    them again. If some of the vectors have no digests, the file holds none: equal rows are then
-    several examples, where equal images would be one.
+    The file holds the vectors, their labels, the names and digests of the images, and the name of
+    the extractor; numpy.load reads it. Teaching the file equals teaching the images, without
+    running the extractor again. If any of the vectors has no digest, the file holds none: equal
+    rows then count as several examples, where equal images would count as one.
     """
     check_output(output, ".npz")
     from newfound.recognition.recogniser import Recogniser
@@ -47,18 +46,17 @@ def features(
 
     console = Console(quiet)
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
-    found = find(images, label, labels, console, need_labels=has_classes)
+    sources = find(images, label, labels, console, need_labels=has_classes)
     recogniser = Recogniser()
-    use_extractor(recogniser, extractor, found)
+    use_extractor(recogniser, extractor, sources)
     problems: list[Problem] = []
-    examples = console.progress(recogniser.examples(found), len(found), "looking")
+    examples = looked_at(recogniser, sources, console)
     usable = [example for block in blocks(examples, problems) for example in block]
     tell_problems(problems, console)
     if not usable:
-        console.error("No images there.")
-        raise typer.Exit(FAILED)
+        console.fail("No images there.")
     _write(output, usable, console)
-    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+    raise typer.Exit(exit_code(problems))
 
 
 def _write(output: Path, examples: "list[Example]", console: Console) -> None:

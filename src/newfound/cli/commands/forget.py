@@ -2,8 +2,8 @@
 
 import typer
 
-from newfound.cli.console import DONE, SOME_UNREADABLE, Console, plural
-from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.console import Console, exit_code, plural
+from newfound.cli.inputs import find, looked_at, tell_problems, use_extractor
 from newfound.cli.models import locked, must_exist, save
 from newfound.cli.options import As, ExtractorName, ForGood, Images, LabelsFrom, Model, Quiet, Wait
 
@@ -23,22 +23,22 @@ def forget(
     \b
     newfound forget kitchen.newfound a.jpg --as mug
 
-    Say with --as what the images were taught as, or name folders, as for teaching. Images that
-    were not taught under that label are listed, and the exit code is 3. A model that knows nothing
-    any more is removed; the undo command brings it back. With --for-good, nothing does.
+    Give the label of the images with --as, or name folders, as for teach. Images that were not
+    taught under that label are listed, and the exit code is 3. A model without any image left is
+    deleted. The undo command brings it back, unless --for-good is given.
     """
     console = Console(quiet)
-    found = find(images, label, labels, console)
+    sources = find(images, label, labels, console)
     must_exist(model)
     with locked(model, wait, console) as change:
         from newfound.recognition.lesson import forget as forget_examples
 
         recogniser = change.open()
-        use_extractor(recogniser, extractor, found)
-        examples = console.progress(recogniser.examples(found), len(found), "looking")
+        use_extractor(recogniser, extractor, sources)
+        examples = looked_at(recogniser, sources, console)
         forgotten, problems = forget_examples(recogniser, examples)
         if forgotten:
             save(change, recogniser, console, for_good)
     console.info(f"Forgot {plural(forgotten, 'image')}.")
     tell_problems(problems, console)
-    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+    raise typer.Exit(exit_code(problems))

@@ -10,7 +10,7 @@ from newfound.cli.models import locked, must_exist, save
 from newfound.cli.options import ForGood, Model, Quiet, Wait
 from newfound.common.errors import InputError
 
-Label = Annotated[str, typer.Argument(help="Class to forget.", show_default=False)]
+Label = Annotated[str, typer.Argument(help="Class to forget.")]
 
 
 def forget_class(
@@ -21,15 +21,15 @@ def forget_class(
     \b
     newfound forget-class kitchen.newfound mug
 
-    A model made with teach --lean cannot do that: forget the images of the class instead.
-    The undo command brings the class back, unless it is forgotten --for-good.
+    A model made with teach --no-class-sums cannot do this: forget the images of the class instead.
+    The undo command brings the class back, unless --for-good is given.
     """
     check_label(label)
     console = Console(quiet)
     must_exist(model)
     with locked(model, wait, console) as change:
         recogniser = change.open()
-        if recogniser.is_lean:
+        if not recogniser.holds_class_sums:
             raise InputError(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"

@@ -22,18 +22,14 @@ if TYPE_CHECKING:
 
 Numbers = Annotated[
     list[int] | None,
-    typer.Argument(metavar="[QUESTION]...", help="Which of them; all, if none is said."),
+    typer.Argument(metavar="QUESTION", help="Numbers of questions; all, if none is given."),
 ]
-As = Annotated[
-    str | None,
-    typer.Option("--as", help="Label for what these questions show.", show_default=False),
-]
+As = Annotated[str | None, typer.Option("--as", help="Teach their frames under this label.")]
 Dismiss = Annotated[
-    bool, typer.Option("--dismiss", help="Delete these questions without an answer, for good.")
+    bool, typer.Option("--dismiss", help="Delete these questions for good, without an answer.")
 ]
 Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Write their pictures to this folder.", show_default=False),
+    Path | None, typer.Option("--output", "-o", help="Write their pictures to this folder.")
 ]
 BUSY = (
     "Name it on the page of the studio that runs, or send the words name, the question's number "
@@ -51,7 +47,7 @@ def inbox(
     wait: Wait = 0.0,
     quiet: Quiet = False,
 ) -> None:
-    """List what was not known and asked about, and say what it is.
+    """List and label what the model asked about.
 
     \b
     newfound inbox kitchen.newfound
@@ -59,11 +55,11 @@ def inbox(
     newfound inbox kitchen.newfound 1 --as mug
     newfound inbox kitchen.newfound 2 --dismiss
 
-    What newfound listen --ask does not know for a second is kept in the model's journal: a few
-    frames, when and where they were seen, and the nearest of what is known. With --as these frames
-    are taught; the undo command puts the question back. Listing works while newfound listen or the
-    studio runs. With --json, every question has a line with question, time (in seconds since
-    1970), guess, source and frames.
+    If something stays unknown for a second, listen --ask writes a question to the journal of the
+    model: a few frames, when and where they were seen, and the nearest known class. With --as,
+    these frames are taught; the undo command puts the question back. Listing works while the
+    studio or listen runs. With --json, each question has a line with question, time (in seconds
+    since 1970), guess, source and frames.
     """
     if (label is not None or dismiss) and not questions:
         raise typer.BadParameter("say which questions are meant, by their numbers")
@@ -71,16 +67,20 @@ def inbox(
         raise typer.BadParameter("a question is either named or dismissed")
     console, numbers = Console(quiet), list(dict.fromkeys(questions or ()))
     must_exist(model)
+    if numbers and not journal_file(model).exists():
+        from newfound.recognition.inbox import NoSuchQuestionError
+
+        raise NoSuchQuestionError(f"there is no open question {numbers[0]}")
     if label is not None or dismiss:
         _answer(model, numbers, label, wait, console)
         return
-    found = _listed(model, numbers, output, console)
+    open_questions = _listed(model, numbers, output, console)
     if as_json:
-        for each in found:
-            emit(_json(each))
+        for question in open_questions:
+            emit(_json(question))
         return
-    print_table(["question", "asked", "nearest", "source", "frames"], map(_line, found), 1)
-    if not found:
+    print_table(["question", "asked", "nearest", "source", "frames"], map(_line, open_questions), 1)
+    if not open_questions:
         console.info("Nothing was asked that is not answered.")
 
 
@@ -92,65 +92,48 @@ def _listed(
     from newfound.recognition.journal import Journal
 
     if not journal_file(model).exists():
-        _refuse(numbers)
         return []
     with name_in_errors(model), closing(Journal(journal_file(model), read_only=True)) as journal:
-        found = [journal.inbox.find(number) for number in numbers]
-        found = found or journal.inbox.open(limit=MOST_QUESTIONS)[::-1]
-        pictures = {} if output is None else _pictures(journal, found)
+        questions = [journal.inbox.find(number) for number in numbers]
+        questions = questions or journal.inbox.open(limit=MOST_QUESTIONS)[::-1]
+        pictures = {} if output is None else _pictures(journal, questions)
     if output is not None:
         with name_in_errors(output):
             output.mkdir(parents=True, exist_ok=True)
             for name, picture in pictures.items():
                 write_whole(output / name, picture)
         console.info(f"Wrote {plural(len(pictures), 'picture')} to {output}.")
-    return found
+    return questions
 
 
 def _pictures(journal: "Journal", questions: "Sequence[Question]") -> dict[str, bytes]:
     """Return the pictures of questions that are kept, by what to call their files."""
-    found = {
-        f"{question.id}-{nth}.jpg": journal.thumbnail(example)
+    return {
+        f"{question.id}-{nth}.jpg": picture
         for question in questions
         for nth, example in enumerate(question.frames, start=1)
+        if (picture := journal.examples.thumbnail(example)) is not None
     }
-    return {name: picture for name, picture in found.items() if picture is not None}
 
 
 def _answer(
     model: Path, numbers: Sequence[int], label: str | None, wait: float, console: Console
 ) -> None:
     """Name questions, or without a label dismiss them; all, or none if one is not there."""
-    if not journal_file(model).exists():
-        _refuse(numbers)
     with locked(model, wait, console, advice=BUSY) as change:
-        from newfound.recognition.journalled import JournalledRecogniser
-
-        recogniser = change.open()
-        assert isinstance(recogniser, JournalledRecogniser)
+        editor = change.editor()
         for number in numbers:
-            recogniser.journal.inbox.find(number)
+            editor.journal.inbox.find(number)
         if label is None:
             for number in numbers:
-                recogniser.dismiss(number)
+                editor.dismiss(number)
+            outcome = f"Dismissed {plural(len(numbers), 'question')}."
         else:
-            taught = [each for n in numbers for each in recogniser.name(n, label).examples]
-            save(change, recogniser, console)
-    if label is None:
-        console.info(f"Dismissed {plural(len(numbers), 'question')}.")
-    else:
-        console.info(
-            f"Learned {plural(len(taught), 'image')} of {label}. {model} knows "
-            f"{summary(recogniser)}."
-        )
-
-
-def _refuse(numbers: Sequence[int]) -> None:
-    """Raise what is said of a question that is not there, of the first of these numbers."""
-    from newfound.recognition.inbox import NoSuchQuestionError
-
-    for number in numbers:
-        raise NoSuchQuestionError(f"there is no open question {number}")
+            taught = [example for n in numbers for example in editor.name(n, label).examples]
+            save(change, editor.recogniser, console)
+            learned = f"Learned {plural(len(taught), 'image')} of {label}."
+            outcome = f"{learned} {model} knows {summary(editor.recogniser)}."
+    console.info(outcome)
 
 
 def _line(question: "Question") -> list[object]:

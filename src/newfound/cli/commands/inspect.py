@@ -16,47 +16,41 @@ if TYPE_CHECKING:
 
 
 def inspect(model: Model, as_json: Json = False) -> None:
-    """Show what a model knows and what it has chosen.
+    """Show the classes and parameters of a model.
 
     \b
     newfound inspect kitchen.newfound
     newfound inspect kitchen.newfound --json
     """
     recogniser = open_recogniser(model)
-    found, why = _found(recogniser, model), recogniser.cannot_tell_unknown
+    facts, why = _facts(recogniser, model), recogniser.cannot_tell_unknown
     if as_json:
-        emit(json.dumps(found))
+        emit(json.dumps(facts))
         return
-    lines = [
-        [label, count, f"{found['recoding'][label]:.2f}"]
-        for label, count in found["classes"].items()
-    ]
+    recoding = facts["recoding"]
+    lines = [[label, n, f"{recoding[label]:.2f}"] for label, n in facts["classes"].items()]
     print_table(["class", "images", "recoding"], lines, 2)
-    rows = [
-        ["penalty", f"{found['penalty']:.4g}"],
-        ["features", found["features"]],
-        ["extractor", found["extractor_name"] or "not known"],
-        ["sharpness", f"{found['sharpness']:.4g}"],
-        [
-            "unknown above",
-            f"{found['unknown_above']:g}" if why is None else f"cannot tell yet: {why}",
-        ],
-        ["remembers", plural(found["remembers"], "image")],
-        ["estimator", found["estimator"]],
-        ["file", size(found["bytes"])],
-    ]
-    if found["journal_bytes"] is not None:
-        rows.append(["journal", size(found["journal_bytes"])])
-    if found["undo_bytes"] is not None:
-        kept = found["undo_bytes"]
-        rows.append(["undo", size(kept) if kept else "back to no model"])
+    bound = f"{facts['unknown_above']:g}" if why is None else f"cannot tell yet: {why}"
+    rows = {
+        "penalty": f"{facts['penalty']:.4g}",
+        "features": facts["features"],
+        "extractor": facts["extractor_name"] or "not known",
+        "sharpness": f"{facts['sharpness']:.4g}",
+        "unknown above": bound,
+        "remembers": plural(facts["remembers"], "image"),
+        "estimator": facts["estimator"],
+        "file": size(facts["bytes"]),
+    }
+    if facts["journal_bytes"] is not None:
+        rows["journal"] = size(facts["journal_bytes"])
+    if facts["undo_bytes"] is not None:
+        rows["undo"] = size(facts["undo_bytes"]) if facts["undo_bytes"] else "back to no model"
     # A name from a stranger's file may be of any length.
-    print_table(
-        ["", ""], [[name, shortened(str(value), 400)] for name, value in rows], 0, fold=True
-    )
+    cells = [[name, shortened(str(value), 400)] for name, value in rows.items()]
+    print_table(["", ""], cells, 0, fold=True)
 
 
-def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
+def _facts(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
     model, identity = recogniser.model, recogniser.identity
     kept, journal = undo_state(Path(os.path.realpath(path))), journal_file(path)
     labels = list(map(str, model.classes_.tolist()))
@@ -75,7 +69,7 @@ def _found(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "can_tell_unknown": recogniser.cannot_tell_unknown is None,
         "remembers": len(recogniser.taught),
         "estimator": type(model).__name__,
-        "parameters": model.to_state().parameters,
+        "parameters": model.learner_.to_state().parameters,
         "bytes": path.stat().st_size if path.exists() else 0,
         "journal_bytes": journal.stat().st_size if journal.exists() else None,
         "undo_bytes": None if kept is None else kept.stat().st_size,

@@ -1,82 +1,85 @@
 """`newfound listen`: a model that looks at a robot's camera, and does what the robot says."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newfound.cli.footage_options import Centre, Crop
-from newfound.cli.listening import Wishes, run
+from newfound.cli.listening import NOBODY, ListenOptions, run
+from newfound.cli.models import EditedModel
 from newfound.cli.options import ExtractorName, Json, NewModel, Quiet, Wait
-from newfound.cli.service import KeepThumbnails, KeepVectors
+from newfound.cli.service_options import KeepThumbnails, KeepVectors
+
+if TYPE_CHECKING:
+    from newfound.robot.topics import Topics
+
+NO_MASTER = "There is no master of ROS yet (roscore); waiting for it."
 
 Zenoh = Annotated[
     str | None,
-    typer.Option(
-        metavar="TOPIC",
-        help="Topic of images on Zenoh, as camera/image/compressed.",
-        show_default=False,
-    ),
+    typer.Option(metavar="TOPIC", help="Zenoh topic of the images, as camera/image/compressed."),
 ]
 Ros1 = Annotated[
     str | None,
-    typer.Option(
-        metavar="TOPIC", help="Topic of images in ROS 1, as /camera/image_raw.", show_default=False
-    ),
+    typer.Option(metavar="TOPIC", help="ROS 1 topic of the images, as /camera/image_raw."),
 ]
 Connect = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Zenoh: connect to this router or peer, as tcp/192.168.1.7:7447, and hear all that "
-        "it passes on. By default whoever multicast finds. May be given several times.",
-        show_default=False,
+        help="Zenoh: connect to this router or peer, as tcp/192.168.1.7:7447, and receive all that "
+        "it forwards. Default: peers found by multicast. May be repeated.",
     ),
 ]
 Listen = Annotated[
     list[str] | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Zenoh: let others connect to this address, as tcp/127.0.0.1:7447.",
-        show_default=False,
+        help="Zenoh: accept connections at this address, as tcp/127.0.0.1:7447. May be repeated.",
     ),
 ]
 ZenohConfig = Annotated[
     Path | None,
-    typer.Option(
-        help="Zenoh: a configuration file of its own (JSON5).",
-        exists=True,
-        dir_okay=False,
-        show_default=False,
-    ),
+    typer.Option(help="Zenoh: configuration file (JSON5).", exists=True, dir_okay=False),
 ]
 Domain = Annotated[
     int | None,
     typer.Option(
         min=0,
         max=232,
-        help="Zenoh: the ROS domain, if nodes speak through rmw_zenoh. By default topics are "
-        "called as zenoh-bridge-ros2dds calls them.",
-        show_default=False,
+        help="Zenoh: ROS domain, if nodes use rmw_zenoh. Default: topics are named as "
+        "zenoh-bridge-ros2dds names them.",
     ),
 ]
-Prefix = Annotated[str, typer.Option(metavar="NAME", help="What names of its own begin with.")]
-TeachFor = Annotated[float, typer.Option(min=0.1, help="Seconds that teach LABEL takes.")]
+Prefix = Annotated[
+    str, typer.Option(metavar="NAME", help="Prefix of published topics and of the command topic.")
+]
+TeachFor = Annotated[
+    float,
+    typer.Option(
+        min=0.1, metavar="SECONDS", help="Learn frames for this long on the command teach LABEL."
+    ),
+]
 HalfLife = Annotated[
     float,
     typer.Option(
         min=0,
         max=60,
-        help="Seconds after which a frame counts half in the answer; 0 answers each by itself.",
+        metavar="SECONDS",
+        help="Halve the weight of a frame in later answers after this time; 0 answers from each "
+        "frame alone.",
     ),
 ]
 Ask = Annotated[
     bool,
     typer.Option(
         "--ask",
-        help="Announce what is unknown for a second, once, and keep it to be named: newfound inbox "
-        "shows it.",
+        help="Ask once about what stays unknown for a second, and keep the question for newfound "
+        "inbox.",
     ),
 ]
 
@@ -102,45 +105,46 @@ def listen(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Answer what a robot's camera sees, live, and learn when it says so.
+    """Recognise what a robot's camera sees, and learn on command.
 
     \b
     newfound listen kitchen.newfound --zenoh camera/image/compressed
     newfound listen kitchen.newfound --ros1 /camera/image_raw
 
-    Answers are published below newfound/. Commands on newfound/command: teach LABEL, stop, forget
-    LABEL, rename OLD -> NEW, undo, redo, save, name NUMBER LABEL, dismiss NUMBER, state. The newest
-    frame counts. Every lesson is written down at once: nothing is lost, whatever happens. SIGTERM
-    or Ctrl-C ends it.
+    Answers are published under newfound/. Commands on newfound/command: teach LABEL, stop, forget
+    LABEL, rename OLD -> NEW, undo, redo, save, name NUMBER LABEL, dismiss NUMBER, state. If frames
+    come too fast, only the newest is used. Every lesson is written to a journal beside the model at
+    once: nothing is lost, whatever happens. SIGTERM or Ctrl-C ends it.
     """
     _check_source(zenoh, ros1, connect or listen or zenoh_config or domain is not None)
     if not re.fullmatch(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", prefix, re.ASCII):
         raise typer.BadParameter("a name has letters, digits, _ and /", param_hint="--prefix")
-    from newfound.robot.crops import CENTRE
-    from newfound.robot.crops import Crop as Part
+    from newfound.robot import crops
 
     if crop is not None and centre:
         raise typer.BadParameter("a frame has one part: --crop or --centre")
-    network = None
+    prefix = prefix.strip("/")
+    open_topics: Callable[[], Topics]
     if zenoh is not None:
-        from newfound.robot.zenoh_topics import Network
+        from newfound.robot.zenoh_topics import Network, ZenohTopics
 
         network = Network(connect or (), listen or (), zenoh_config)
+        open_topics, absent = partial(ZenohTopics, network, prefix, domain), NOBODY
+    else:
+        from newfound.robot.ros1_topics import Ros1Topics
+
+        open_topics, absent = partial(Ros1Topics, prefix), NO_MASTER
     run(
-        Wishes(
-            model=model,
+        ListenOptions(
+            model=EditedModel(model, extractor, keep_vectors, keep_thumbnails, wait),
             topic=zenoh or ros1 or "",
-            network=network,
-            domain=domain,
-            prefix=prefix.strip("/"),
+            open_topics=open_topics,
+            absent=absent,
+            prefix=prefix,
             teach_for=teach_for,
             half_life=half_life,
             ask=ask,
-            crop=CENTRE if centre else None if crop is None else Part.parse(crop),
-            extractor=extractor,
-            keep_vectors=keep_vectors,
-            keep_thumbnails=keep_thumbnails,
-            wait=wait,
+            crop=crops.CENTRE if centre else None if crop is None else crops.Crop.parse(crop),
             json=json,
             quiet=quiet,
         )

@@ -13,24 +13,22 @@ from newfound.common.errors import InputError
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
 
-Models = Annotated[list[Path], typer.Argument(help="Models to merge.", show_default=False)]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Write the result here.", show_default=False)
-]
+Models = Annotated[list[Path], typer.Argument(help="Models to merge.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Write the merged model here.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")]
 
 
 def merge(
     models: Models, output: Output, force: Force = False, wait: Wait = 0.0, quiet: Quiet = False
 ) -> None:
-    """Make one model of several.
+    """Merge several models into one.
 
     \b
     newfound merge kitchen.newfound garage.newfound -o house.newfound
 
-    The result knows all that any of them was taught. Classes of the same name become one. An image
-    that several of them were taught counts as often as it was taught. The result may replace one
-    of them; to overwrite another model, use --force.
+    The result knows everything that any of them was taught. Classes of the same name become one. An
+    image that several of them were taught counts once for each. The result may replace one of
+    them; to overwrite another model, use --force.
     """
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")
@@ -41,8 +39,8 @@ def merge(
     with locked(output, wait, console) as change:
         pairs = [(path, open_recogniser(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
-        pairs.sort(key=lambda pair: not pair[1].is_lean)
-        mixed = len({each.is_lean for _, each in pairs}) > 1
+        pairs.sort(key=lambda pair: pair[1].holds_class_sums)
+        mixed = len({recogniser.holds_class_sums for _, recogniser in pairs}) > 1
         merged, twice = _merge(pairs)
         save(change, merged, console)
     console.info(f"{output} knows {summary(merged)}.")
@@ -61,7 +59,7 @@ def _merge(pairs: "list[tuple[Path, Recogniser]]") -> "tuple[Recogniser, int]":
         try:
             twice += merged.merge(other)
         except InputError as error:
-            before = " and ".join(str(each) for each, _ in pairs[:number])
+            before = " and ".join(str(earlier) for earlier, _ in pairs[:number])
             reason = str(error).removeprefix("cannot merge: ")
             raise type(error)(f"{path} cannot be merged with {before}: {reason}") from error
     return merged, twice

@@ -6,41 +6,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.answers import (
-    STRETCHES,
-    Line,
-    answer_line,
-    answers_form,
-    print_lines,
-    write_lines,
-)
-from newfound.cli.console import DONE, SOME_UNREADABLE, Console
+from newfound.cli.answers import Line, answer_line, answers_form, print_lines, write_lines
+from newfound.cli.console import Console, exit_code
 from newfound.cli.footage import MOST_LISTED, answer_lines, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Smooth, Topic
-from newfound.cli.inputs import find, tell_problems, use_extractor
+from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
-from newfound.cli.options import (
-    ExtractorName,
-    Images,
-    Json,
-    Model,
-    Quiet,
-    UnknownAbove,
-    check_output,
-)
+from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet, UnknownAbove
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
     from newfound.recognition.sources import Problem
 
-Top = Annotated[int, typer.Option(min=1, help="Print so many guesses for each image or frame.")]
+Top = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Print the N best guesses for each image or frame.")
+]
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        help="Write the answers to this .csv, .tsv or .jsonl file instead.",
-        show_default=False,
+        help="Write the answers to this .csv, .tsv or .jsonl file instead of stdout.",
     ),
 ]
 
@@ -60,7 +46,7 @@ def predict(
     extractor: ExtractorName = None,
     quiet: Quiet = False,
 ) -> None:
-    """Say what images show: label and score of each, and how likely it is unknown.
+    """Say what images show, and what is unknown.
 
     \b
     newfound predict kitchen.newfound a.jpg b.jpg
@@ -70,21 +56,21 @@ def predict(
     newfound predict kitchen.newfound clip.mp4 --every 5
     newfound predict kitchen.newfound clip.mp4 --smooth
 
-    The score is the probability of the label, if the image shows anything that was taught. The
-    column after it is the probability that it does not; above the model's bound, 0.5 unless it was
-    set, the image is called unknown. With --json, every image has a line with file, label (the best
-    guess, also if unknown), score, novelty (from 0 to 1, how unlike everything taught it is),
-    unknown, known and top. With --output, a .jsonl file holds such lines; a .csv or .tsv file
-    begins with the names of its columns. A .tsv file has no quotes, and what would end a cell is
-    escaped.
+    Each image has a line with its file, label, score and probability of being unknown. The score is
+    the probability of the label, given that the image shows something that was taught. The image is
+    called unknown if its probability of being unknown is above the bound of the model, 0.5 unless
+    it was set. With --json, the line has file, label (the best guess, even if unknown), score,
+    novelty (from 0 to 1: how unlike everything taught), unknown, known and top. With --output, a
+    .jsonl file has the same lines; a .csv or .tsv file begins with the names of its columns. A .tsv
+    file has no quotes: tabs and line breaks are escaped.
 
-    Of a video, a recording or a camera (camera:0, rtsp://…), every frame has a line, with its time
-    in seconds. With --smooth, every stretch of frames that agree has one: when it begins and ends,
-    what it shows, the mean score, and how many frames it has. Cameras are looked at until Ctrl-C.
+    For a video, a recording or a camera (camera:0, rtsp://…), each frame has a line, with its time
+    in seconds. With --smooth, each segment in which frames agree has a line: its start and end, the
+    label, the mean score and the number of frames. A camera is read until Ctrl-C.
     """
     if output is not None:
         check_output(output, ".csv", ".tsv", ".jsonl")
-    chosen = choose(images, crop=crop, centre=centre, every=every, topic=topic, smooth=smooth)
+    chosen = choose(images, every, crop, centre, topic, smooth=smooth)
     if smooth and top > 1:
         raise typer.BadParameter("a stretch has one answer", param_hint="--top")
     console = Console(quiet)
@@ -93,18 +79,17 @@ def predict(
     if chosen is None:
         lines = _of_images(recogniser, images, extractor, problems, top, unknown_above, console)
     else:
-        if extractor is not None:
-            recogniser.use(extractor)
+        use_extractor(recogniser, extractor)
         guesses = None if smooth else top
         lines = answer_lines(recogniser, chosen, problems, guesses, unknown_above, console)
     most = min(top, len(recogniser.classes))
-    form = STRETCHES if smooth else answers_form(most, chosen is not None)
+    form = answers_form(most, chosen is not None, smooth)
     if output is not None:
         write_lines(output, lines, form, console)
     else:
         print_lines(lines, form, as_json, at_once=chosen is not None and chosen.is_live)
     tell_problems(problems, console, None if chosen is None else MOST_LISTED)
-    raise typer.Exit(SOME_UNREADABLE if problems else DONE)
+    raise typer.Exit(exit_code(problems))
 
 
 def _of_images(
@@ -116,10 +101,12 @@ def _of_images(
     unknown_above: float | None,
     console: Console,
 ) -> Iterator[Line]:
-    found = find(images, None, "first", console, need_labels=False)
-    use_extractor(recogniser, extractor, found)
-    examples = console.progress(recogniser.examples(found), len(found), "looking")
+    from newfound.recognition.reading import look_at
+
+    sources = find(images, None, "first", console, need_labels=False)
+    use_extractor(recogniser, extractor, sources)
+    examples = looked_at(recogniser, sources, console)
     # An image is worth an answer of its own: whoever waits for it has it at once.
-    block = 1 if found.images else 64
-    pairs = recogniser.look_at_examples(examples, problems, top, unknown_above, block)
+    block = 1 if sources.images else 64
+    pairs = look_at(recogniser, examples, problems, top, unknown_above, block)
     return (answer_line(example.name, answer) for example, answer in pairs)

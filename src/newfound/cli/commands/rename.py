@@ -6,27 +6,27 @@ from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.console import FAILED, Console, is_terminal, printable
+from newfound.cli.console import Console, is_terminal, printable
 from newfound.cli.inputs import check_label
 from newfound.cli.models import locked, must_exist, save
 from newfound.cli.options import Model, Quiet, Wait
 
-Old = Annotated[str, typer.Argument(help="Name of the class.", show_default=False)]
-New = Annotated[str, typer.Argument(help="New name of the class.", show_default=False)]
+Old = Annotated[str, typer.Argument(help="Class to rename.")]
+New = Annotated[str, typer.Argument(help="New name.")]
 Force = Annotated[
-    bool, typer.Option("--force", help="Join the class with one that has the new name already.")
+    bool, typer.Option("--force", help="Merge the class into one that already has the new name.")
 ]
 
 
 def rename(
     model: Model, old: Old, new: New, force: Force = False, wait: Wait = 0.0, quiet: Quiet = False
 ) -> None:
-    """Give a class another name.
+    """Rename a class.
 
     \b
     newfound rename kitchen.newfound mug beaker
 
-    If another class has that name, the two become one. On a terminal the command asks first;
+    If another class has the new name, the two are merged. On a terminal the command asks first;
     elsewhere it needs --force.
     """
     check_label(new)
@@ -52,9 +52,6 @@ def rename(
 def _ask(old: Any, new: Any, console: Console) -> None:
     """Exit unless someone says that two classes are to be joined."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        console.error(
-            f"There is a class {new} already, so nothing was done: --force joins the two."
-        )
-        raise typer.Exit(FAILED)
+        console.fail(f"There is a class {new} already, so nothing was done: --force joins the two.")
     question = f"There is a class {new} already. Should {old} become part of it?"
     typer.confirm(printable(question), abort=True, err=True)

@@ -10,6 +10,7 @@ from newfound.cli.console import DONE, Console, emit, print_table
 from newfound.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
+    from newfound.features.extractor import Extractor
     from newfound.paper.report import Outcome
     from newfound.paper.studies import Study
 
@@ -18,11 +19,9 @@ QUICK_TRIALS = 2
 
 What = Annotated[
     Literal["mnist", "rgbd", "icubworld28", "digits", "bayes"],
-    typer.Argument(help="A data set, or bayes for Figure 1.", show_default=False),
+    typer.Argument(help="Data set, or bayes for Figure 1."),
 ]
-Trials = Annotated[
-    int | None, typer.Option(min=1, help="Number of trials; ten by default.", show_default=False)
-]
+Trials = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run N trials (10).")]
 Rare = Annotated[
     Literal["one", "each"],
     typer.Option(help="Make one class rare, or each class in turn (Figure 3)."),
@@ -32,15 +31,13 @@ Quick = Annotated[
 ]
 Output = Annotated[
     Path,
-    typer.Option("--output", "-o", help="Folder for reports; each data set has one inside it."),
+    typer.Option("--output", "-o", help="Write reports to this folder, one folder per data set."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the trials.")]
 ExtractorName = Annotated[
     str | None,
     typer.Option(
-        "--extractor",
-        help="What turns images into vectors, as for teach; for rgbd and icubworld28.",
-        show_default=False,
+        help="Turn the images of rgbd or icubworld28 into vectors with this, as for teach.",
     ),
 ]
 
@@ -63,35 +60,33 @@ def reproduce(
     newfound reproduce bayes
 
     The command prints Table I for a data set, our numbers beside the paper's, and writes a folder
-    with report.md, the figures and every trial. If it is interrupted, run it again: it goes on
-    where it was. digits and bayes need no data; for the others, the command says how to get it.
-    The exit code is 4 if a number is out of the paper's tolerance.
+    with report.md, the figures and every trial. Run it again to resume it if it was interrupted.
+    digits and bayes need no data; for the others, the command says how to get it. The exit code is
+    4 if a number is out of tolerance.
     """
     talk = Console(quiet)
     if what == "bayes":
         _bayes(output / what, seed, as_json, talk)
         return
-    study = _study(what, extractor)
+    from newfound.paper.studies import STUDIES
+
+    study = STUDIES[what](None if extractor is None else _extractor(extractor))
     number = trials or (QUICK_TRIALS if quick else study.trials)
-    came = _run(study, number, rare == "each", output / what, seed, talk)
+    result = _run(study, number, rare == "each", output / what, seed, talk)
     if as_json:
         from newfound.paper.table import as_json as table_as_json
 
-        emit(json.dumps(table_as_json(came.table)))
+        emit(json.dumps(table_as_json(result.table)))
     else:
-        _print(study, came, talk)
+        _print(study, result, talk)
     talk.info(f"Report in {output / what / 'report.md'}")
-    raise typer.Exit(DONE if came.is_reproduced else NOT_REPRODUCED)
+    raise typer.Exit(DONE if result.is_reproduced else NOT_REPRODUCED)
 
 
-def _study(what: str, extractor: str | None) -> "Study":
-    from newfound.paper.studies import STUDIES
+def _extractor(name: str) -> "Extractor":
+    from newfound.features.catalog import extractor_from_name  # which needs the extra vision
 
-    if extractor is None:
-        return STUDIES[what]()
-    from newfound.features.catalog import extractor_from_name
-
-    return STUDIES[what](extractor_from_name(extractor))
+    return extractor_from_name(name)
 
 
 def _run(
@@ -113,26 +108,26 @@ def _run(
     return outcome(study, records)
 
 
-def _print(study: "Study", came: "Outcome", talk: Console) -> None:
+def _print(study: "Study", result: "Outcome", talk: Console) -> None:
     from newfound.paper.table import COLUMNS, lines
 
-    print_table(COLUMNS, lines(came.table), 4)
+    print_table(COLUMNS, lines(result.table), 4)
     talk.info("Ours ± deviation; in brackets the paper's and the difference, ! out of tolerance.")
     for difference in study.differences:
         talk.info(f"Other than in the paper: {difference}")
-    for finding in came.findings:
+    for finding in result.findings:
         talk.info(f"{finding.verdict}: {finding.statement} ({finding.numbers})")
 
 
 def _bayes(folder: Path, seed: int, as_json: bool, talk: Console) -> None:
     from newfound.paper.bayes_report import agreement_rows, reproduce_bayes
 
-    found, undrawn = reproduce_bayes(folder, seed)
+    agreement, undrawn = reproduce_bayes(folder, seed)
     if as_json:
-        emit(json.dumps(found))
+        emit(json.dumps(agreement))
     else:
         columns = ["prior", "learned", "as the standard rule, %", "as the rebalanced, %"]
-        print_table(columns, agreement_rows(found), 2)
+        print_table(columns, agreement_rows(agreement), 2)
     if undrawn:
         talk.info(f"No figure: {undrawn}")
     talk.info(f"{'Report' if undrawn else 'Figure 1 and report'} in {folder}")

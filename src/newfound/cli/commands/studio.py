@@ -4,31 +4,23 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli.options import ExtractorName, NewOrUsualModel, Wait
-from newfound.cli.service import (
-    Certificate,
-    CertificateKey,
-    Host,
-    KeepThumbnails,
-    KeepVectors,
-    Port,
-    Wishes,
-    or_usual,
-    run,
-)
+from newfound.cli.models import EditedModel
+from newfound.cli.options import ExtractorName, NewOrDefaultModel, Wait
+from newfound.cli.service import or_default, run
+from newfound.cli.service_options import Certificate, Host, KeepThumbnails, KeepVectors, Key, Port
 
 NoBrowser = Annotated[
-    bool, typer.Option("--no-browser", help="Print the address and open no browser.")
+    bool, typer.Option("--no-browser", help="Print the address only; open no browser.")
 ]
 
 
 def studio(
-    model: NewOrUsualModel = None,
+    model: NewOrDefaultModel = None,
     port: Port = 8000,
     host: Host = "127.0.0.1",
     no_browser: NoBrowser = False,
     certificate: Certificate = None,
-    key: CertificateKey = None,
+    key: Key = None,
     extractor: ExtractorName = None,
     keep_vectors: KeepVectors = None,
     keep_thumbnails: KeepThumbnails = None,
@@ -41,23 +33,10 @@ def studio(
     newfound studio kitchen.newfound
     newfound studio kitchen.newfound --port 8123 --no-browser
 
-    The page opens in your browser. Its address is printed, too. Only this machine reaches it,
-    unless --host says otherwise. Every lesson is written down at once, in a journal beside the
-    model: nothing is lost, whatever happens. If no model is named, it is my.newfound in this
-    folder. If the port is taken, another one is used. Ctrl-C ends it.
+    The page opens in your browser, and its address is printed. Only this machine can reach it,
+    unless --host says otherwise. Every lesson is written to a journal beside the model at once:
+    nothing is lost, whatever happens. Without a model, my.newfound in this folder is used. If the
+    port is taken, another one is used. Ctrl-C ends it.
     """
-    run(
-        Wishes(
-            model=or_usual(model),
-            host=host,
-            port=port,
-            certificate=certificate,
-            key=key,
-            extractor=extractor,
-            keep_vectors=keep_vectors,
-            keep_thumbnails=keep_thumbnails,
-            wait=wait,
-            page=True,
-            browser=not no_browser,
-        )
-    )
+    edited = EditedModel(or_default(model), extractor, keep_vectors, keep_thumbnails, wait)
+    run(edited, host, port, certificate, key, page=True, browser=not no_browser)

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import (
-    DONE,
-    INTERRUPTED,
-    SOME_UNREADABLE,
-    Console,
-    doubts,
-    plural,
-    summary,
-)
-from newfound.cli.footage import MOST_LISTED, Chosen, FootageTeacher, check_shown, choose
+from newfound.cli.console import INTERRUPTED, Console, doubts, exit_code, plural, summary
+from newfound.cli.footage import MOST_LISTED, FootageInputs, FootageTeacher, check_shown, choose
 from newfound.cli.footage_options import AtMost, Centre, Crop, Every, Labels, Topic
 from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
 from newfound.cli.models import locked
@@ -29,31 +21,31 @@ if TYPE_CHECKING:
     from newfound.recognition.lesson import Lesson
     from newfound.recognition.sources import Sources
 
-# Asking takes two matrices of d x d numbers at least; beyond so many bytes few machines hold them.
+# Asking takes two matrices of d x d numbers at least: few machines hold more bytes than this.
 MOST_TO_ASK = 16 * 2**30
 
 Again = Annotated[
     bool, typer.Option("--again", help="Teach images again even if they were taught before.")
 ]
-Lean = Annotated[
+NoClassSums = Annotated[
     bool,
     typer.Option(
-        "--lean",
-        help="Make a new model without sums per class: its file is smaller, but forget-class "
-        "does not work.",
+        "--no-class-sums",
+        help="Make a new model without sums per class. It takes less memory and a smaller file, "
+        "but no class can be forgotten at once (forget-class).",
     ),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        "--cluster",
-        help="Let workers of a Dask cluster read the images, look at them and sum what they see: "
-        "the address of its scheduler, as tcp://10.0.0.1:8786, or local for a process on each core "
-        "of this machine. Workers must see the images under the same paths or addresses.",
-        show_default=False,
+        help="Let the workers of a Dask cluster turn the images into vectors. Give the "
+        "address of its scheduler, as tcp://10.0.0.1:8786, or local for one process per core of "
+        "this machine. Workers must see the images under the same paths or addresses.",
     ),
 ]
-SaveEvery = Annotated[float, typer.Option(min=0, help="Save every so many seconds on the way.")]
+SaveEvery = Annotated[
+    float, typer.Option(min=0, metavar="SECONDS", help="Save this often while learning.")
+]
 
 
 def teach(
@@ -68,13 +60,13 @@ def teach(
     topic: Topic = None,
     again: Again = False,
     extractor: ExtractorName = None,
-    lean: Lean = False,
+    no_class_sums: NoClassSums = False,
     cluster: Cluster = None,
     save_every: SaveEvery = 5.0,
     wait: Wait = 0.0,
     quiet: Quiet = False,
 ) -> None:
-    """Learn images, in folders or one by one.
+    """Learn images from folders and files.
 
     \b
     newfound teach kitchen.newfound photos/
@@ -84,47 +76,38 @@ def teach(
     newfound teach kitchen.newfound clip.mp4 --as mug
     newfound teach kitchen.newfound run.mcap --labels labels.csv
 
-    A folder of images is a class of its name. A folder of such folders holds several classes. The
-    option --as labels everything that is given. An existing model learns more. A new one is made
-    otherwise; it chooses its penalty and recoding itself. Images that were taught under that label
-    before are skipped. Images that cannot be read are listed, the rest is learned, and the exit
-    code is 3. An interrupted lesson resumes when it is run again. The undo command takes the last
-    lesson back.
+    A folder of images is a class with the name of the folder; a folder of such folders holds
+    several classes. With --as, all images have that label. An existing model learns more; otherwise
+    a new one is made, which chooses its penalty and recoding itself. Images that were taught under
+    the same label before are skipped. Images that cannot be read are listed, the rest is learned,
+    and the exit code is 3. Run an interrupted lesson again to resume it. The undo command takes the
+    last lesson back.
 
-    Of videos, recordings and cameras (camera:0, rtsp://…), frames are taught. Those that hardly
-    differ from others taught under their label are skipped, and so are those that are far more
-    blurred than their neighbours. Cameras are taught until Ctrl-C, or until --at-most is reached.
+    From videos, recordings and cameras (camera:0, rtsp://…), frames are taught. Frames that hardly
+    differ from others of the same label, or are far more blurred than their neighbours, are
+    skipped. A camera is taught until Ctrl-C, or until --at-most is reached.
     """
     console = Console(quiet)
-    chosen = choose(
-        images,
-        crop=crop,
-        centre=centre,
-        every=every,
-        topic=topic,
-        labels=None if labels == "first" else labels,
-        at_most=at_most,
-    )
+    chosen = choose(images, every, crop, centre, topic, labels, at_most=at_most)
     if chosen is None:
-        found = find(images, label, folder_labels(labels), console)
+        sources = find(images, label, folder_labels(labels), console)
     else:
         _check_footage(chosen, label, cluster)
     with locked(model, wait, console) as change:
         from newfound.recognition.lesson import Lesson
 
-        recogniser = change.open(lean)
-        if lean and recogniser.is_taught and not recogniser.is_lean:
-            console.info(f"{model} exists already and is not lean; --lean is for new models.")
+        recogniser = change.open(not no_class_sums)
+        if no_class_sums and recogniser.is_taught and recogniser.holds_class_sums:
+            console.info(f"{model} exists, with sums per class: --no-class-sums is for new models.")
         lesson = Lesson(recogniser, again, change.save, save_every)
         try:
             if chosen is None:
-                use_extractor(recogniser, extractor, found)
-                with _steps(lesson, found, cluster) as steps:
-                    bar = console.progress(steps, len(found), "teaching")
+                use_extractor(recogniser, extractor, sources)
+                with _steps(lesson, sources, cluster) as steps:
+                    bar = console.progress(steps, len(sources), "teaching")
                     code = _teach(lesson, bar, _report, change, console)
             else:
-                if extractor is not None:
-                    recogniser.use(extractor)
+                use_extractor(recogniser, extractor)
                 teacher = FootageTeacher(lesson, chosen, label, at_most)
                 steps = teacher.run(console)
                 code = _teach(lesson, steps, teacher.report, change, console, MOST_LISTED)
@@ -133,31 +116,29 @@ def teach(
     raise typer.Exit(code)
 
 
-def _check_footage(chosen: Chosen, label: str | None, cluster: str | None) -> None:
+def _check_footage(chosen: FootageInputs, label: str | None, cluster: str | None) -> None:
     """End with wrong usage if footage cannot be taught so, before any work is done."""
     if cluster is not None:
         raise typer.BadParameter("footage is taught here", param_hint="--cluster")
     check_shown(chosen, label)
-    if (
-        len(chosen.names) > 1 and not chosen.is_live
-    ):  # what is wrong with the last is said before the first is learned
-        for _ in chosen.open_each([]):
+    if len(chosen.names) > 1 and not chosen.is_live:
+        for _ in chosen.open_each([]):  # what is wrong with the last is said before any is learned
             pass
 
 
 @contextmanager
-def _steps(lesson: "Lesson", found: "Sources", cluster: str | None) -> Iterator[Iterator[None]]:
+def _steps(lesson: "Lesson", sources: "Sources", cluster: str | None) -> Iterator[Iterator[None]]:
     """Yield what teaches one after the other of all that was found, here or on a cluster."""
     if cluster is None:
-        yield lesson.run(found)
+        yield lesson.run(sources)
         return
     from newfound.recognition.cluster import connected
-    from newfound.recognition.course import teach as teach_there
+    from newfound.recognition.remote import teach as teach_there
 
     logging.disable(logging.CRITICAL)  # workers come and go; what matters of it is said
     try:
         with connected(cluster) as client:
-            yield teach_there(lesson, found, client)
+            yield teach_there(lesson, sources, client)
     except ClusterError:
         lesson.save()
         raise
@@ -177,11 +158,11 @@ def _teach(
     try:
         for _ in steps:
             pass
-        if lesson.taught and recogniser.width is not None:
-            _warn_if_wide(recogniser.width, console)
+        if lesson.taught:
+            _warn_if_wide(recogniser.knowledge.width or 0, console)
         lesson.finish()
     except MemoryError as error:
-        advice = "fewer features take less, and so does a new model with --lean"
+        advice = "fewer features take less, and so does a new model with --no-class-sums"
         raise MemoryError(f"{error or 'too much to hold'}; {advice}") from error
     except KeyboardInterrupt:
         return _interrupted(lesson, console)
@@ -192,7 +173,7 @@ def _teach(
         console.info(f"{change.named} knows {summary(recogniser)}.")
         if doubt := doubts(recogniser):
             console.info(doubt)
-    return SOME_UNREADABLE if lesson.problems else DONE
+    return exit_code(lesson.problems)
 
 
 def _report(lesson: "Lesson", seconds: float) -> Iterator[str]:

@@ -4,84 +4,65 @@ import os
 from pathlib import Path
 from typing import Literal, NoReturn
 
-import typer
-
-from newfound.cli.console import FAILED, Console, size, summary
+from newfound.cli.console import Console, knowledge, sentence, size
 from newfound.cli.models import locked
 from newfound.cli.options import Model, Quiet, Wait
 from newfound.recognition.beside import journal_file
 from newfound.recognition.locking import beside, name_in_errors
-from newfound.recognition.undo import is_foreign, is_own, swap, undo_file, undo_state
+from newfound.recognition.undo import is_foreign, is_own, is_undone, undo_file, undo_state
 
 
 def undo(model: Model, wait: Wait = 0.0, quiet: Quiet = False) -> None:
-    """Take back what the last command did to a model.
+    """Undo the last change of a model.
 
     \b
     newfound undo kitchen.newfound
 
-    The model is again as it was before the last teach, forget, forget-class, rename or merge; it
-    comes back if it is gone because all was forgotten. A second undo takes back the first. The
-    other state is kept beside the model, in a file that ends in .undo; delete it to save space.
-    If something else has saved the model since, as Python may, nothing is undone. A model with a
-    journal, as the studio keeps it, goes back further with each undo, and forth again with redo.
+    The model becomes what it was before the last teach, forget, forget-class, rename or merge, even
+    if it was deleted because everything was forgotten. The redo command, or a second undo, takes
+    back the first. The other state is kept beside the model, in a file that ends in .undo; delete
+    it to save space. If something else has saved the model since, such as a Python program, nothing
+    is undone. A model with a journal, as the studio keeps one, goes back one change with each undo,
+    and forward with redo.
     """
-    console = Console(quiet)
+    turn(model, wait, Console(quiet), "undo")
+
+
+def turn(model: Path, wait: float, console: Console, which: Literal["undo", "redo"]) -> None:
+    """Undo or redo what was done, or undone, to a model last."""
+    from newfound.recognition.history import NothingToUndoError
+
     path = Path(os.path.realpath(model))
-    if journal_file(path).exists():
-        turn_journal(model, wait, console, "undo")
-        return
-    if undo_state(path) is None:
-        _end(model, console)
-    with locked(model, wait, console, check=False):  # undo is for damaged models, too
-        if undo_state(path) is None:  # another process was faster
-            _end(model, console)
-        name = undo_file(beside(model))
-        with name_in_errors(name):
-            is_model = undo_file(path).stat().st_size > 0
-            state = _known(undo_file(path), name) if is_model else ""
-            swap(path)
-            kept = undo_file(path).stat().st_size
-    now = f"knows {state} again" if is_model else "is gone again, as before it was taught"
-    room = f" ({size(kept)} kept)" if kept else ""  # none: that there was no model takes no room
-    console.info(f"{model} {now}; undo again to redo{room}.")
-
-
-def turn_journal(model: Path, wait: float, console: Console, turn: Literal["undo", "redo"]) -> None:
-    """Undo or redo what the journal of a model says was done, or undone, last."""
-    from newfound.recognition.journalled import JournalledRecogniser, NothingToUndoError
-
-    with locked(model, wait, console, check=False) as change:
-        recogniser = change.open()
-        assert isinstance(recogniser, JournalledRecogniser)
+    if not journal_file(path).exists() and undo_state(path) is None:
+        _end(model, console, which)
+    with locked(model, wait, console, check=False) as change:  # undo is for damaged models, too
+        more = ""
         try:
-            what = (recogniser.undo if turn == "undo" else recogniser.redo)().what
+            with name_in_errors(undo_file(beside(model))):
+                history = change.history
+                what = (history.undo() if which == "undo" else history.redo()).what
         except NothingToUndoError as error:
-            said = str(error)
-            console.error(f"{said[0].upper()}{said[1:]}.")
-            raise typer.Exit(FAILED) from None
-        change.save(recogniser)
-    state = f"knows {summary(recogniser)}" if recogniser.is_taught else "knows nothing"
-    console.info(f"{what[0].upper()}{what[1:]}. {model} {state}.")
+            if not change.has_journal and undo_state(path) is None:  # another process was faster
+                _end(model, console, which)
+            console.fail(sentence(str(error)))
+        recogniser = change.open()
+        if change.has_journal:
+            change.save(recogniser)
+        else:
+            kept, back = undo_file(path).stat().st_size, "redo" if is_undone(path) else "undo"
+            # That there was no model takes no room.
+            more = f"; newfound {back} {model} takes this back" + f" ({size(kept)} kept)" * (
+                kept > 0
+            )
+    state = knowledge(recogniser)
+    if not recogniser.is_taught:
+        state = "knows nothing" if change.has_journal else "is gone, as before it was taught"
+    console.info(f"{sentence(what)} {model} {state}{more}.")
 
 
-def _known(kept: Path, name: Path) -> str:
-    """Return how much a kept model knows, or raise ModelFileError if it is damaged."""
-    from newfound.common.errors import ModelFileError
-    from newfound.recognition.recogniser import Recogniser
-
-    try:
-        return summary(Recogniser(kept))
-    except ModelFileError as error:
-        what = str(error).removeprefix(f"{kept}: ")
-        raise ModelFileError(
-            f"{name}: {what}; nothing was done, the model is as it was, and {name} may be deleted"
-        ) from error
-
-
-def _end(model: Path, console: Console) -> NoReturn:
+def _end(model: Path, console: Console, which: Literal["undo", "redo"]) -> NoReturn:
     name = undo_file(beside(model))
-    why = f"no earlier state of {model} is kept beside it"
+    why = f"no other state of {model} is kept beside it"
     if name.is_symlink() or (name.exists() and not is_own(name)):
         why = f"{name} is a link, a folder or the like, and not what newfound keeps"
     elif is_foreign(Path(os.path.realpath(model))):
@@ -90,5 +71,4 @@ def _end(model: Path, console: Console) -> NoReturn:
             f"else than a newfound command. Delete {name}"
         )
         why += ", or rename it to open it as a model" * (name.stat().st_size > 0)
-    console.error(f"There is nothing to undo: {why}.")
-    raise typer.Exit(FAILED)
+    console.fail(f"There is nothing to {which}: {why}.")

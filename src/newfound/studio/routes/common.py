@@ -2,11 +2,9 @@
 
 from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Request
-from fastapi.responses import JSONResponse
+from fastapi import Depends, HTTPException, Path, Query, Request
 
-from newfound.studio.guard import Access
-from newfound.studio.messages import Error
+from newfound.studio.messages import LARGEST_ID, Error
 from newfound.studio.service import Service
 
 _WORDS = {
@@ -23,6 +21,7 @@ _WORDS = {
     500: "A mistake of the service's own.",
     503: "Too much at once, or it is stopping: try again after the seconds in `Retry-After`.",
 }
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
 # Any address may answer so.
 _ALWAYS = (400, 401, 403, 408, 413, 422, 429, 500, 503)
 
@@ -39,8 +38,8 @@ def file_errors(*more: int) -> dict[int | str, dict[str, Any]]:
     """Return the same for an address whose answer is no JSON: its errors are."""
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     return {
-        status: {"content": content, "description": each["description"]}
-        for status, each in errors(*more).items()
+        status: {"content": content, "description": error["description"]}
+        for status, error in errors(*more).items()
     }
 
 
@@ -49,24 +48,18 @@ def _service(request: Request) -> Service:
     return service
 
 
-def _access(request: Request) -> Access:
-    access: Access = request.app.state.access
-    return access
-
-
+# What was made before this one, and the number of something, in addresses.
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+Number = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+# Answers of the service are right by construction: routes return them as JSONResponse, which is
+# not checked again.
 TheService = Annotated[Service, Depends(_service)]
-TheAccess = Annotated[Access, Depends(_access)]
-
-
-def sent(values: dict[str, Any]) -> JSONResponse:
-    """Return an answer of ours: it is right by construction, and not checked again."""
-    return JSONResponse(values)
 
 
 def check_type(request: Request, what: str, *kinds: str) -> None:
     """Raise HTTPException if a body says that it is something else than what is taken."""
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given and not given.startswith((*kinds, "application/octet-stream")):
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type and not content_type.startswith((*kinds, "application/octet-stream")):
         raise HTTPException(
             415, f"send {what} as the body, with Content-Type: {kinds[0]} or octet-stream"
         )
@@ -74,12 +67,10 @@ def check_type(request: Request, what: str, *kinds: str) -> None:
 
 def binary(*kinds: str) -> dict[str, Any]:
     """Return how OpenAPI says that a body is bytes of these kinds."""
-    schema = {"schema": {"type": "string", "format": "binary"}}
-    content = dict.fromkeys((*kinds, "application/octet-stream"), schema)
+    content = dict.fromkeys((*kinds, "application/octet-stream"), _BYTES)
     return {"requestBody": {"required": True, "content": content}}
 
 
-def file_of(kind: str, words: str) -> dict[int | str, dict[str, Any]]:
-    """Return how OpenAPI says that an answer is a file."""
-    schema = {"schema": {"type": "string", "format": "binary"}}
-    return {200: {"description": words, "content": {kind: schema}}}
+def file_of(kind: str, words: str, *more: int) -> dict[int | str, dict[str, Any]]:
+    """Return how OpenAPI says that an answer is a file, or one of the errors."""
+    return {200: {"description": words, "content": {kind: _BYTES}}, **file_errors(*more)}

@@ -5,20 +5,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
-from newfound.studio.bodies import read_whole
-from newfound.studio.messages import Action, Answer, Done, Key, Label
-from newfound.studio.routes.common import TheService, binary, check_type, errors, sent
-from newfound.studio.service import Lesson
+from newfound.studio.messages import Action, AnswerMessage, Done, Key, Label
+from newfound.studio.routes.common import TheService, binary, check_type, errors
+from newfound.studio.service import LessonRequest
 
 router = APIRouter(prefix="/api", tags=["images"])
 IMAGE = binary("image/*")
 
 
-@router.post("/look", response_model=Answer, responses=errors(415), openapi_extra=IMAGE)
+@router.post("/look", response_model=AnswerMessage, responses=errors(415), openapi_extra=IMAGE)
 async def look(request: Request, service: TheService) -> JSONResponse:
     """Say what an image shows."""
     check_type(request, "an image", "image/")
-    return sent(await service.look(await read_whole(request.stream())))
+    return JSONResponse(await service.look(await request.body()))
 
 
 @router.post("/lessons", response_model=Done, responses=errors(409, 415), openapi_extra=IMAGE)
@@ -31,5 +30,5 @@ async def teach(
 ) -> JSONResponse:
     """Learn what an image shows; one that was taught under that label is not taught again."""
     check_type(request, "an image", "image/")
-    image = await read_whole(request.stream())
-    return sent(await service.teach(Lesson(image, label, "http", key, action)))
+    lesson = LessonRequest(await request.body(), label, "http", key, action)
+    return JSONResponse(await service.teach(lesson))

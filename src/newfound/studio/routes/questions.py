@@ -2,61 +2,54 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
+from newfound.recognition import evaluation
 from newfound.studio import views
-from newfound.studio.guard import cookie_name
-from newfound.studio.messages import (
-    LARGEST_ID,
-    Confusions,
-    Examples,
-    Health,
-    Label,
-    Session,
-    State,
-)
-from newfound.studio.routes.common import TheAccess, TheService, errors, file_errors, file_of, sent
+from newfound.studio.guard import Access, cookie_name
+from newfound.studio.messages import Confusions, Examples, Health, Label, Session, StateMessage
+from newfound.studio.routes.common import Before, Number, TheService, errors, file_errors, file_of
 
 router = APIRouter(tags=["questions"])
 # Seconds that a browser keeps the cookie.
 A_MONTH = 30 * 24 * 3600
 
 
-@router.get("/api/state", response_model=State, responses=errors())
+@router.get("/api/state", response_model=StateMessage, responses=errors())
 async def state(service: TheService) -> JSONResponse:
     """Return all that a page shows beside answers."""
-    return sent(await service.ask(service.state_now))
+    return JSONResponse(await service.ask(service.state_now))
 
 
 @router.get("/api/examples", response_model=Examples, responses=errors())
 async def examples(
     service: TheService,
     label: Annotated[Label | None, Query()] = None,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    before: Before = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> JSONResponse:
     """Return examples that are kept, newest first, of one class or of all."""
-    recogniser = service.recogniser
+    editor = service.editor
 
     def page() -> dict[str, Any]:
-        of = None if label is None else recogniser.label(label)
+        of = None if label is None else editor.recogniser.label(label)
         # One more than is wanted, to see whether there are more.
-        kept = recogniser.kept(of, before, limit + 1)
+        kept = editor.journal.examples.kept(of, before, limit + 1)
         more = kept[limit - 1].id if len(kept) > limit else None
         return {"examples": views.examples_of(kept[:limit]), "next": more}
 
-    return sent(await service.ask(page))
+    return JSONResponse(await service.ask(page))
 
 
 @router.get(
     "/api/examples/{id}/thumbnail",
     response_class=Response,
-    responses={**file_errors(404), **file_of("image/jpeg", "A JPEG of 256 pixels a side at most.")},
+    responses=file_of("image/jpeg", "A JPEG of 256 pixels a side at most.", 404),
 )
-async def thumbnail(service: TheService, id: Annotated[int, Path(ge=1, le=LARGEST_ID)]) -> Response:
+async def thumbnail(service: TheService, id: Number) -> Response:
     """Return a small picture of an example."""
-    data = await service.ask(lambda: service.recogniser.thumbnail(id))
+    data = await service.ask(lambda: service.editor.journal.examples.thumbnail(id))
     if data is None:
         return JSONResponse({"error": f"no picture of example {id} is kept"}, 404)
     return Response(data, media_type="image/jpeg")
@@ -65,24 +58,24 @@ async def thumbnail(service: TheService, id: Annotated[int, Path(ge=1, le=LARGES
 @router.get("/api/confusions", response_model=Confusions, responses=errors())
 async def confusions(service: TheService) -> JSONResponse:
     """Return what kept examples would be called, had each not been taught."""
-    recogniser = service.recogniser
+    knowledge, table = service.editor.knowledge, service.editor.journal.examples
 
     def count() -> dict[str, Any]:
         pairs = [
-            {"label": str(label), "said": str(said), "count": int(number)}
-            for label, said, number in recogniser.confusions()
+            {"label": str(label), "said": str(answer), "count": int(number)}
+            for label, answer, number in evaluation.confusions(knowledge, table)
         ]
-        return {"classes": [str(label) for label in recogniser.classes], "pairs": pairs}
+        return {"classes": [str(label) for label in knowledge.counts], "pairs": pairs}
 
-    return sent(await service.ask(count))
+    return JSONResponse(await service.ask(count))
 
 
 @router.get("/api/health", response_model=Health, responses=errors())
 async def health(service: TheService) -> JSONResponse:
     """Say that the service answers."""
-    recogniser = service.recogniser
-    values = {"model": views.model_name(recogniser), "position": recogniser.position}
-    return sent({"status": "stopping" if service.is_stopping else "ok", **values})
+    editor = service.editor
+    values = {"model": editor.path.name, "position": editor.history.position}
+    return JSONResponse({"status": "stopping" if service.is_stopping else "ok", **values})
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=file_errors())
@@ -92,15 +85,16 @@ async def metrics(service: TheService) -> PlainTextResponse:
     gauges = {
         "newfound_classes": len(counts),
         "newfound_examples": int(sum(counts.values())),
-        "newfound_connections": len(service.board.listeners),
+        "newfound_connections": len(service.board.subscribers),
     }
     kind = "text/plain; version=0.0.4; charset=utf-8"
     return PlainTextResponse(service.metrics.text(gauges), media_type=kind)
 
 
 @router.post("/api/session", status_code=204, response_class=Response, responses=file_errors())
-async def session(asked: Session, request: Request, access: TheAccess) -> Response:
+async def session(asked: Session, request: Request) -> Response:
     """Exchange the token for a cookie; where none is needed, do nothing."""
+    access: Access = request.app.state.access
     response = Response(status_code=204)
     if access.token is None:
         return response

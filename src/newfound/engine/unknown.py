@@ -1,0 +1,94 @@
+"""How probable it is that rows are of no class that was taught: similarity, and near examples."""
+
+import numpy as np
+
+from newfound.common.arrays import Floats, Labels, Rows
+from newfound.common.device import Array, on_host
+from newfound.heads.unknown import cosines, recalled
+from newfound.memory.layer import features_of
+from newfound.memory.memory import Memory
+from newfound.selection.calibration import Calibration
+from newfound.solvers.base import Solver
+from newfound.sums.device import column_products, rows_at
+
+# Probability of being unknown beyond which examples are looked at, of so many classes; and how near
+# they must be, in the usual distance, as a share of that to the mean, to be looked at closely.
+DOUBTFUL, LIKELIEST, NEAR = 0.1, 3, 0.5
+
+
+class Metric:
+    """What similarity to classes, and distance to examples, are measured by at one moment.
+
+    Parameters
+    ----------
+    memory : Memory
+    solver : Solver
+        For its present penalty.
+    """
+
+    # norms: score of each class of the sum of its rows, shape (T,).
+    # mean: of all rows, shape (D,); zeros without an intercept.
+
+    def __init__(self, memory: Memory, solver: Solver) -> None:
+        self.memory, self.solver, self.penalty = memory, solver, solver.penalty
+        sums, weight_sums = memory.sums, solver.weight_sums
+        weights = weight_sums / np.where(sums.counts > 0, sums.weight_sums, 1.0)
+        own = column_products(sums.cross, solver.weights, sums.device) * weights
+        mean = on_host(sums.cross @ memory.place(weights))
+        self.norms: Floats = own + weight_sums * on_host(solver.intercept)
+        self.mean: Floats = mean / weight_sums.sum() * solver.fit_intercept
+
+    def unknown(
+        self, calibration: Calibration, rows: Array, scores: Floats, leverage: Floats
+    ) -> Floats:
+        """Return how probable it is that rows are of no class that was taught, shape (m,).
+
+        Parameters
+        ----------
+        calibration : Calibration
+            With a bound.
+        rows : array of shape (m, d)
+            Where the sums live; all else is on the host.
+        scores : ndarray of shape (m, T)
+            Theirs, not recoded.
+        leverage : ndarray of shape (m,)
+            Theirs.
+        """
+        sums, weight_sums, bound = self.memory.sums, self.solver.weight_sums, calibration.bound
+        assert bound is not None
+        taught = np.flatnonzero(sums.counts)
+        labels, leverage = sums.labels[taught], np.nan_to_num(leverage, nan=np.inf)
+        total = float(weight_sums.sum()) if self.solver.fit_intercept else None
+        of_classes = self.norms[taught], weight_sums[taught]
+        angles = cosines(scores[:, taught], leverage, *of_classes, total)
+        similarity = calibration.similarity(angles, leverage, labels)
+        unknown = bound.unknown(similarity.max(axis=1))
+        doubtful = np.flatnonzero(unknown > DOUBTFUL)
+        if self.memory.witnesses.of_class and len(doubtful):
+            likeliest = labels[np.argsort(-similarity[doubtful], axis=1)[:, :LIKELIEST]]
+            few = on_host(rows_at(rows, doubtful, sums.device))
+            unknown[doubtful] = recalled(unknown[doubtful], self._distances(few, likeliest))
+        return unknown
+
+    def _distances(self, rows: Rows, labels: Labels) -> Floats:
+        """Return how far rows (m, d) are from a witness of one of their labels (m, k) each.
+
+        As a share of what they are from the mean of all rows, in the metric of the model, shape
+        (m,); 1 where none is near.
+        """
+        memory, solver, mean = self.memory, self.solver, self.mean
+        share, distances = solver.fit_intercept / solver.weight_sums.sum(), np.ones(len(rows))
+        rows = np.asarray(rows, dtype=np.float64)
+        nearest = features_of(memory.witnesses.nearest(rows, labels), memory.layer)
+        rows = features_of(rows, memory.layer)
+        apart = rows - nearest
+        with np.errstate(all="ignore"):
+            # Who is not near in the usual way is not asked for, which would cost another product.
+            near = np.square(apart).sum(axis=1) < NEAR**2 * np.square(rows - mean).sum(axis=1)
+            near = np.flatnonzero(near)
+            if len(near):
+                both = np.concatenate([apart[near] + mean, rows[near]])
+                squares = np.maximum(on_host(solver.leverage(both)) - share, 0.0)
+                ratios = np.sqrt(squares[: len(near)] / squares[len(near) :])
+                distances[near] = np.nan_to_num(ratios, nan=0.0, posinf=1.0)
+        return distances

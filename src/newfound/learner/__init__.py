@@ -1,0 +1,1 @@
+"""Rows in, answers out: one door, one lock, one engine."""

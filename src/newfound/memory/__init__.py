@@ -1,0 +1,1 @@
+"""The truth: sums over everything taught, and witnesses beside them."""

@@ -1,0 +1,111 @@
+"""From an engine to all that a file holds of it, and back."""
+
+from typing import Any
+
+import numpy as np
+
+from newfound.common.errors import InputError
+from newfound.engine.engine import Engine
+from newfound.memory.memory import EVERYTHING, Memory
+from newfound.memory.reservoir import Reservoir, rank
+from newfound.memory.witnesses import Witnesses, hashes_of
+from newfound.selection.selector import Selector
+from newfound.solvers.settings import RegressionSettings, SelectionSettings, from_json, to_json
+from newfound.storage.format import State
+from newfound.storage.selection import pack_selector, unpack_selector
+from newfound.storage.table import Arrays, Sizes, require
+from newfound.sums.rows import LARGEST_SQUARE
+from newfound.sums.sums import Sums
+
+# How far witnesses may outweigh their class, by rounding.
+SLACK = 1 + 1e-9
+
+
+def state_of(kind: str, engine: Engine, names: list[str] | None, is_flat: bool) -> State:
+    """Return the state of a model of this kind on the host; its sums are those of the engine.
+
+    Raises ValueError if it could not be read again.
+    """
+    memory, settings = engine.memory, engine.settings
+    arrays = pack_witnesses(memory.witnesses, memory.sums) if memory.cap else {}
+    if isinstance(engine.choice, Selector):
+        arrays |= pack_selector(engine.choice, memory)
+    parameters = to_json(settings)
+    state = State(kind, parameters, memory.sums, names, None, arrays, memory.targets, is_flat)
+    engine_of(state, type(settings))  # what could not be read is not written
+    return state
+
+
+def engine_of(state: State, settings_type: Any) -> Engine:
+    """Return the engine that a state was made of, which takes over its sums, or raise ValueError.
+
+    Parameters
+    ----------
+    state : State
+    settings_type : type
+        Of its parameters.
+    """
+    try:
+        settings = from_json(settings_type, state.parameters)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"its parameters are not a model's ({error!r})") from error
+    sums, targets, choice, witnesses = state.sums, state.targets, None, Witnesses(settings.seed)
+    one_class = sums.labels.tolist() == [EVERYTHING] and sums.per_class
+    is_regression = isinstance(settings, RegressionSettings)
+    require(is_regression == (targets > 0) and (one_class or not targets), "targets")
+    if settings.cap:
+        witnesses = unpack_witnesses(state.arrays, sums, settings.seed)
+    if isinstance(settings, SelectionSettings):
+        choice = unpack_selector(state.arrays, sums, settings)
+    return Engine(Memory(sums, witnesses, settings.cap, targets), settings, choice)
+
+
+def pack_witnesses(witnesses: Witnesses, sums: Sums) -> dict[str, Any]:
+    """Return the witnesses of all classes as arrays, under the names that model files use.
+
+    Examples
+    --------
+    >>> sums = Sums.of([[1.0], [2.0]], ["cup", "mug"])
+    >>> witnesses = Witnesses(0).add(np.array([[1.0], [2.0]]), np.array(["cup", "mug"]), 9)
+    >>> arrays = pack_witnesses(witnesses, sums)
+    >>> arrays["witnesses.rows"].tolist(), arrays["witnesses.class"].tolist()
+    ([[1.0], [2.0]], [0, 1])
+    >>> unpack_witnesses(arrays, sums, 0)["mug"].rows
+    (array([2.]),)
+    """
+    labels = sums.labels
+    rows, index = witnesses.stack(labels, sums.width)
+    keys = [witnesses[label].keys for label in labels.tolist()]
+    arrays = {
+        "witnesses.rows": rows.astype(sums.dtype or np.float64),
+        "witnesses.class": index.astype(np.int64),
+        "witnesses.keys": np.concatenate([np.zeros(0, dtype=np.uint64), *keys]),
+    }
+    weights = witnesses.weights(labels)
+    if (weights != 1).any():
+        arrays["witnesses.weights"] = weights
+    return arrays
+
+
+def unpack_witnesses(arrays: Arrays, sums: Sums, seed: int) -> Witnesses:
+    """Return the witnesses that were packed, or raise ValueError."""
+    sizes, what = Sizes(sums.dtype or np.float64, D=sums.width), "witnesses"
+    rows = sizes.take(arrays, "witnesses.rows").astype(sums.dtype or np.float64)
+    index = sizes.take(arrays, "witnesses.class", high=sums.n_classes - 1).astype(np.intp)
+    keys, weights = sizes.take(arrays, "witnesses.keys"), np.ones(len(rows))
+    if "witnesses.weights" in arrays:
+        weights = sizes.take(arrays, "witnesses.weights")
+    require(float(np.vdot(rows, rows.astype(np.float64))) < LARGEST_SQUARE, what)
+    require(bool(sums.counts[index].all() and weights.all() and (np.diff(index) >= 0).all()), what)
+    counts = np.bincount(index, minlength=sums.n_classes)
+    require(bool((counts <= sums.counts).all()), what)
+    heavy = np.bincount(index, weights, sums.n_classes) > sums.weight_sums * SLACK
+    require(not heavy.any(), what)
+    of_class, ends, hashes = {}, np.cumsum(counts).tolist(), hashes_of(rows)
+    for place in np.flatnonzero(sums.counts).tolist():
+        own = slice(ends[place] - int(counts[place]), ends[place])
+        ranks = list(map(rank, keys[own].tolist(), weights[own].tolist()))
+        require(ranks == sorted(ranks), what)
+        kept = hashes[own], keys[own], weights[own], np.array(ranks, dtype=np.float64)
+        of_class[sums.labels[place].item()] = Reservoir(*kept, tuple(rows[own]))
+    return Witnesses(seed, of_class)

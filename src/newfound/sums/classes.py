@@ -1,0 +1,184 @@
+"""What is known of classes beside their features: labels, counts, and what examples weigh."""
+
+from collections import ChainMap
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from newfound.common.arrays import Counts, Floats, Index, Labels
+from newfound.common.errors import InputError
+from newfound.sums.cross import Cross, class_terms
+from newfound.sums.labels import check_same_type, join_labels, positions
+
+
+class ClassTable:
+    """Classes in order of first arrival: where each stands, and how much there is of it.
+
+    Examples
+    --------
+    >>> table = ClassTable()
+    >>> index, labels = table.locate(np.array(["mug", "cup", "mug"]))
+    >>> index.tolist(), labels.tolist(), table.n_classes
+    ([1, 0, 1], ['cup', 'mug'], 0)
+    """
+
+    # labels: the classes; their order is the order of all that follows. It is replaced, never
+    #     changed.
+    # counts, total: examples of each class taught and not forgotten, and of all.
+    # _weight_sums: the sum of the weights of each class, shape (T, 1), in twice the precision, from
+    #     the first weight on that is not one. None: every example weighs one.
+    # _position: where each label stands, by its plain Python value.
+    # _order: labels, and what `sorted_classes` is of them; made anew for other labels.
+
+    def __init__(self) -> None:
+        self.labels: Labels = np.array([], dtype=np.str_)
+        self.counts = np.zeros(0, dtype=np.int64)
+        self._weight_sums: Cross | None = None
+        self._position: dict[Any, int] = {}
+        self._order: tuple[Labels, tuple[Labels, Index | slice]] | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, T."""
+        return len(self._counts)
+
+    @property
+    def counts(self) -> Counts:
+        """Examples of each class taught and not forgotten, shape (T,); must not be written to."""
+        return self._counts
+
+    @counts.setter
+    def counts(self, counts: Counts) -> None:
+        self._counts, self.total = counts, int(counts.sum())
+
+    @property
+    def sorted_classes(self) -> tuple[Labels, Index | slice]:
+        """The classes, sorted, shape (T,), and what sorts them; must not be written to."""
+        known = self._order
+        if known is None or known[0] is not self.labels:
+            indices = np.argsort(self.labels, kind="stable")
+            is_sorted = bool((np.diff(indices) == 1).all())
+            order = slice(None) if is_sorted else indices
+            self._order = known = (self.labels, (self.labels[indices], order))
+        return known[1]
+
+    @property
+    def order(self) -> Index | slice:
+        """What sorts classes: `labels[order]` is sorted."""
+        return self.sorted_classes[1]
+
+    def position(self, label: Any) -> int:
+        """Return where a class stands, or raise ValueError if there is none of that name."""
+        known = isinstance(label, Hashable) and label in self._position
+        if known and isinstance(label, bool | np.bool_) == (self.labels.dtype.kind == "b"):
+            return self._position[label]
+        shown = ", ".join(map(repr, self.labels.tolist()[:10])) or "none"
+        more = ", …" if self.n_classes > 10 else ""
+        raise InputError(f"no class {label!r} here; the classes are {shown}{more}")
+
+    def locate(self, y: Labels) -> tuple[Index, Labels]:
+        """Return the class index of each label in `y`, and all labels once these are known.
+
+        Changes nothing. Labels that are new stand last, sorted.
+        """
+        check_same_type(self.labels, y)  # 1 and True are equal, yet not the same label
+        if len(y) == 1 and (known := self._position.get(y[0].item())) is not None:
+            return np.array([known], dtype=np.intp), self.labels
+        distinct, inverse = np.unique(y, return_inverse=True)
+        values = distinct.tolist()
+        fresh = [value not in self._position for value in values]
+        labels = join_labels(self.labels, distinct[fresh])
+        new = enumerate(distinct[fresh].tolist(), start=self.n_classes)
+        position = ChainMap({value: index for index, value in new}, self._position)
+        index = np.array([position[value] for value in values], dtype=np.intp)
+        return index[inverse.reshape(-1)], labels
+
+    def _rename(self, source: int, new: Labels) -> None:
+        """Give the class at `source` the label in `new`, shape (1,), which no other has."""
+        before, after = self.labels[:source], self.labels[source + 1 :]
+        self.labels = join_labels(join_labels(before, new), after)
+        self._position = positions(self.labels)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether an example was taught that does not weigh one."""
+        return self._weight_sums is not None
+
+    @property
+    def weight_sums(self) -> Floats:
+        """Sum of the weights of each class's examples, shape (T,); must not be written to."""
+        if self._weight_sums is None:
+            return self._counts.astype(np.float64)
+        weight_sums: Floats = self._weight_sums.totals[:, 0]
+        return weight_sums
+
+    @property
+    def weight_sum(self) -> float:
+        """Sum of the weights of all examples."""
+        return float(self.total if self._weight_sums is None else self.weight_sums.sum())
+
+    @property
+    def weight_sum_parts(self) -> tuple[Floats, Floats] | None:
+        """Weights of classes, shape (T,), and what rounding left out; None: they are the counts."""
+        if self._weight_sums is None:
+            return None
+        return self._weight_sums.totals[:, 0], self._weight_sums.residue[:, 0]
+
+    def weight_sums_without(
+        self, index: Index, sample_weight: Floats | None
+    ) -> tuple[Floats, Floats]:
+        """Return what classes weigh but for examples of such weights, and what these weigh, (T,).
+
+        To the last digit of what is left.
+        """
+        gone = np.bincount(index, sample_weight, minlength=self.n_classes).astype(np.float64)
+        weight_sums, residue = self.weight_sum_parts or (self.weight_sums, 0.0)
+        return (weight_sums - gone) + residue, gone
+
+    def weight_sum_without(self, index: Index, sample_weight: Floats | None) -> float:
+        """Return what all weigh but examples of these classes, of such weights, to the last digit.
+
+        >>> from newfound.sums import Sums
+        >>> sums = Sums.of([[1.0], [2.0]], ["a", "a"], sample_weight=[1e20, 3.0])
+        >>> sums.weight_sum_without(np.array([0]), np.array([1e20]))
+        3.0
+        """
+        if self._weight_sums is None and sample_weight is None:
+            return float(self.total - len(index))
+        return float(self.weight_sums_without(index, sample_weight)[0].sum())
+
+    @property
+    def sizes(self) -> Floats:
+        """As how many examples each class counts, shape (T,), where it is asked how much is known.
+
+        An example of weight two counts as two, for it is as if it had been taught twice. One that
+        weighs less than one is an example all the same.
+        """
+        return np.maximum(self.weight_sums, self.counts)
+
+    @property
+    def size(self) -> int:
+        """As how many examples all classes count together."""
+        return self.total if self._weight_sums is None else int(self.sizes.sum())
+
+    def _prepare_weights(
+        self, index: Index, sample_weight: Floats | None, size: int, sign: float = 1.0
+    ) -> Callable[[], None]:
+        """Reserve memory for the weights of `size` classes; return what adds to them."""
+        weights = np.ones(len(index)) if sample_weight is None else sample_weight
+        present, terms = class_terms(weights[:, None], index, exact=True)
+        return self._prepare_terms(present, sign * terms, size)
+
+    def _prepare_terms(self, index: Index, terms: Floats, size: int) -> Callable[[], None]:
+        """Reserve memory for the weights of `size` classes; return what adds terms to some."""
+        weight_sums = self._weight_sums or Cross(
+            self.weight_sums[:, None], np.zeros((self.n_classes, 1))
+        )
+        add = weight_sums.prepare(index, terms, size)
+
+        def weigh() -> None:
+            add()
+            self._weight_sums = weight_sums
+
+        return weigh
