@@ -314,10 +314,10 @@ def test_the_file_is_written_when_it_is_quiet(
 def test_a_mistake_of_ours_shows_no_traceback(
     served: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> None:
+    def fail(*_: Any) -> None:
         raise RuntimeError("a secret of the house")
 
-    monkeypatch.setattr(served.editor, "confusions", fail)
+    monkeypatch.setattr("newfound.recognition.evaluation.confusions", fail)
     answer = served.http.get("/api/confusions")
     assert answer.status_code == 500
     assert answer.json() == {"error": "something went wrong here; the log says what"}
