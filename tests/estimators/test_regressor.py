@@ -309,7 +309,9 @@ def test_what_was_not_taught_is_not_forgotten() -> None:
 def test_models_that_do_not_fit_together_are_not_merged() -> None:
     X, Y, _ = data()
     model = IncrementalRidge().fit(X, Y)
-    for other in (IncrementalRidge().fit(X[:, :3], Y), IncrementalRidge().fit(X, Y[:, 0])):
+    others = [(X[:, :3], Y), (X, Y[:, 0])]
+    others += [(X[:, :-1], np.hstack([Y, Y[:, :1]]))]  # as many columns in all
+    for other in (IncrementalRidge().fit(*rows) for rows in others):
         with pytest.raises(InputError, match="cannot merge"):
             model.merge(other)
     with pytest.raises(TypeError, match="IncrementalRidge"):

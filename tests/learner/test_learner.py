@@ -1,5 +1,7 @@
 """A choice made on a copy, and answers with a row left out."""
 
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -66,3 +68,32 @@ def test_a_class_that_was_not_taught_cannot_be_left_out() -> None:
     learner.learn(X, y)
     with pytest.raises(NotTaughtError, match="z was not taught"):
         learner.left_out(X[:1], ["z"])
+
+
+def test_what_is_known_waits_for_a_thread_that_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    (X, y), learner, learn = rows(30), Learner(), Engine.learn
+    learner.learn(X, y)
+    lock, waits = learner.lock, threading.Event()
+
+    class Noticed:
+        def __enter__(self) -> None:
+            if threading.current_thread() is not threading.main_thread():
+                waits.set()
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    with ThreadPoolExecutor(1) as others:
+
+        def watched(engine: Engine, *args: Any) -> None:
+            asked.append(others.submit(lambda: learner.learned.schema.width))
+            while not (waits.is_set() or asked[0].done()):
+                wait(asked, timeout=0.01)
+            learn(engine, *args)
+
+        asked: list[Future[int]] = []
+        monkeypatch.setattr(Engine, "learn", watched)
+        monkeypatch.setattr(learner, "lock", Noticed())
+        learner.learn(X, y)
+        assert asked[0].result() == 5

@@ -7,13 +7,13 @@ import numpy as np
 
 from newfound.common.arrays import Floats, Labels
 from newfound.common.device import Array, Device, on_host
-from newfound.common.errors import NotTaughtError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.threads import one_thread
 from newfound.engine.predictor import ClassPredictor, Predictions, TargetPredictor
 from newfound.engine.unknown import Metric
 from newfound.heads.recoding import recoding_factors
 from newfound.memory.batch import Batch
-from newfound.memory.layer import features_of
+from newfound.memory.layer import Layer, features_of
 from newfound.memory.memory import Memory
 from newfound.selection.calibration import Calibration
 from newfound.selection.choice import Choice
@@ -76,7 +76,10 @@ class Engine:
     ) -> "Engine":
         """Return one that was taught nothing, for rows of so many features, on a device or not."""
         per_class = settings.class_weight is not None
-        memory = Memory.blank(width, per_class=per_class, targets=targets, device=device)
+        layer = layer_for(settings, width)
+        memory = Memory.blank(
+            width, per_class=per_class, targets=targets, device=device, layer=layer
+        )
         return cls(memory, settings)
 
     def copy(self) -> "Engine":
@@ -92,6 +95,8 @@ class Engine:
         before, self.settings = self.settings, settings
         if settings is not before and settings != before:
             try:
+                if layer_for(settings, self.memory.width) != self.memory.layer:
+                    raise InputError("the layer cannot change once rows are learned: fit anew")
                 self._new_solver(1.0)
             except ValueError:
                 self.settings = before
@@ -285,6 +290,11 @@ class Engine:
         scores /= np.maximum(1 - share, np.finfo(np.float64).eps)[:, None]
         labels: Labels = predictor.predictions(scores * predictor.factors).best
         return labels
+
+
+def layer_for(settings: AnySettings, width: int) -> Layer | None:
+    """Return what stands between rows of `width` features and the sums: nothing, so far."""
+    return None
 
 
 def choice_for(settings: AnySettings) -> Choice:

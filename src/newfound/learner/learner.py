@@ -157,8 +157,15 @@ class Learner(Locked):
 
     @property
     def learned(self) -> Fitted:
-        """Everything learned; raises NotFittedError if that is nothing. Hold `lock`."""
-        learned = self._learned if not self._changing else self._known
+        """Everything learned; raises NotFittedError if that is nothing.
+
+        Hold `lock` to use what changes: the engine.
+        """
+        if self._changing:
+            with self.lock:  # another thread is learning; in this very one, `_known` says so
+                learned = self._known
+        else:
+            learned = self._learned
         if learned is None:
             from sklearn.exceptions import NotFittedError  # takes as long as all of scikit-learn
 

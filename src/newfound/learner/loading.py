@@ -38,6 +38,6 @@ def learner_of(
         raise ModelFileError(
             f"{os.fspath(path)}: damaged: its parameters are not a model's ({f'{error}'[:200]})"
         ) from error
-    schema = Schema(state.sums.width - state.targets, state.feature_names)
+    schema = Schema(engine.memory.width, state.feature_names)
     schema.targets, schema.is_flat = state.targets, state.is_flat
     return Learner(engine.settings, kind=state.estimator, learned=Fitted(schema, engine))

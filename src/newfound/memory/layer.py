@@ -1,11 +1,18 @@
-"""What stands between rows and sums: a map of rows, the same for ever, or none."""
+"""What stands between rows and sums: a fixed map of rows, or none."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from newfound.common.device import Array
 
-# From rows (m, d) to their features, which are added up, shape (m, D).
-Layer = Callable[[Array], Array]
+
+class Layer(Protocol):
+    """A map of rows that never changes; two that are equal make the same of every row."""
+
+    inputs: int  # features of a row, d
+    outputs: int  # features that are added up of it, D
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the features of rows (m, d), where they live, shape (m, D)."""
 
 
 def features_of(rows: Array, layer: Layer | None) -> Array:

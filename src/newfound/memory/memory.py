@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
-from newfound.common.device import Array, Device, on_host
+from newfound.common.device import Array, Device, namespace_of, on_host
+from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
 from newfound.memory.batch import Batch
 from newfound.memory.layer import Layer
@@ -33,7 +34,7 @@ class Memory:
         How many witnesses of a class are kept, at most.
     targets : int, default=0
         How many numbers at the end of each row are targets of a regression, k.
-    layer : callable, optional
+    layer : Layer, optional
         From rows (m, d) to what is added up of them, shape (m, D).
 
     Examples
@@ -67,10 +68,26 @@ class Memory:
         seed: int = 0,
         targets: int = 0,
         device: Device | None = None,
+        layer: Layer | None = None,
     ) -> "Memory":
         """Return one that holds nothing, for rows of so many features."""
-        sums = Sums(width + targets, per_class or targets > 0, device)
-        return cls(sums, Witnesses(seed), cap, targets)
+        features = width if layer is None else layer.outputs
+        sums = Sums(features + targets, per_class or targets > 0, device)
+        return cls(sums, Witnesses(seed), cap, targets, layer)
+
+    @property
+    def width(self) -> int:
+        """How many features rows have, without targets, d."""
+        return self.sums.width - self.targets if self.layer is None else self.layer.inputs
+
+    def features(self, rows: Array) -> Array:
+        """Return what is added up of rows; targets, in which rows may end, stay what they are."""
+        if self.layer is None:
+            return rows
+        if not self.targets:
+            return self.layer(rows)
+        parts = self.layer(rows[:, : self.width]), rows[:, self.width :]
+        return namespace_of(rows).concat(parts, axis=1)
 
     def place(self, array: Array) -> Array:
         """Return an array from anywhere, of its own type, where the sums live."""
@@ -91,7 +108,7 @@ class Memory:
         else:
             index, labels = self.sums.locate(join_labels(announced, y))
             index = index[len(announced) :]
-        features = rows if self.layer is None else self.layer(rows)
+        features = rows if self.layer is None else self.features(rows)
         return Batch(rows, features, index, labels, weights)
 
     def add(self, batch: Batch) -> None:
@@ -136,6 +153,13 @@ class Memory:
 
     def merge(self, other: "Memory") -> None:
         """Add everything another holds; classes are matched by label. Merge into a copy."""
+        if self.targets != other.targets:
+            raise InputError(
+                f"cannot merge: {other.width} features and {other.targets} targets there, "
+                f"{self.width} and {self.targets} here"
+            )
+        if self.layer != other.layer:
+            raise InputError("cannot merge: the other model has another layer before its sums")
         self.sums.merge(other.sums)
         if self.cap:
             self.witnesses = self.witnesses.merge(other.witnesses, self.cap)
@@ -172,4 +196,6 @@ class Memory:
         """
         rows = self.sums.rows_of(label)
         kept = self.witnesses[label].rows
+        if self.layer is not None:  # the sums hold what that has made of them
+            rows = np.zeros((0, self.width + self.targets))
         return rows if len(rows) or not kept else np.array(kept)

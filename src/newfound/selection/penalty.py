@@ -5,7 +5,6 @@ import numpy as np
 from newfound.common.arrays import Floats, Index
 from newfound.common.device import on_host
 from newfound.memory.batch import Batch
-from newfound.memory.layer import features_of
 from newfound.memory.memory import EVERYTHING, Memory
 from newfound.selection.choice import Choice
 from newfound.selection.result import half_decades
@@ -63,7 +62,7 @@ class PenaltySelector(Choice):
         sample = memory.witnesses[EVERYTHING].first(settings.witnesses)
         if sample.size < 2:
             return float(penalties[nearest(np.log(penalties), np.log(expected))])
-        rows = features_of(memory.place(np.array(sample.rows, dtype=np.float64)), memory.layer)
+        rows = memory.features(memory.place(np.array(sample.rows, dtype=np.float64)))
         errors = left_out_errors(around, rows[:, :-k], rows[:, -k:], sample.weights, penalties)
         squares: Floats = np.square(on_host(errors)).sum(axis=2)
         lost = squares @ sample.adjusted_weights(settings.witnesses)

@@ -55,8 +55,10 @@ def _check_columns(header: dict[str, Any], width: int) -> None:
     targets, is_flat, names = (header[name] for name in ("targets", "is_flat", "feature_names"))
     require(type(targets) is int and 0 <= targets < width, "targets")
     require(type(is_flat) is bool and (targets == 1 or not is_flat), "targets")
+    features = header.get("width", width - targets)  # of rows
+    require(type(features) is int and 0 < features <= MANY, "features")
     if names is not None:
-        require(isinstance(names, list) and len(names) == width - targets, "feature names")
+        require(isinstance(names, list) and len(names) == features, "feature names")
         require(all(isinstance(name, str) for name in names), "feature names")
 
 

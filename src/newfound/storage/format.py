@@ -51,6 +51,7 @@ class State(NamedTuple):
     arrays: Mapping[str, NDArray[Any]] = {}
     targets: int = 0  # how many columns of the sums, the last ones, are targets of a regression
     is_flat: bool = False  # whether these came in one dimension
+    width: int | None = None  # how many features rows have, if a layer makes others of them
 
     def keeping(self, arrays: Mapping[str, NDArray[Any]]) -> "State":
         """Return a state that holds these arrays, too."""
@@ -85,6 +86,7 @@ def to_bytes(state: State, name: str) -> bytes | bytearray:
         "dtype": None if sums.dtype is None else sums.dtype.str,
         "targets": state.targets,
         "is_flat": state.is_flat,
+        **({} if state.width is None else {"width": state.width}),
     }
     # One key only: safetensors does not keep the order of several, and files must be repeatable.
     metadata = {_KEY: json.dumps(header, allow_nan=False)}
@@ -150,6 +152,7 @@ def from_bytes(file: BinaryIO, name: str) -> State:
             more,
             header["targets"],
             header["is_flat"],
+            header.get("width"),
         )
     except OSError:
         raise

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from newfound.common.errors import InputError
-from newfound.engine.engine import Engine
+from newfound.engine.engine import Engine, layer_for
 from newfound.memory.memory import EVERYTHING, Memory
 from newfound.memory.reservoir import Reservoir, rank
 from newfound.memory.witnesses import Witnesses, hashes_of
@@ -27,11 +27,15 @@ def state_of(kind: str, engine: Engine, names: list[str] | None, is_flat: bool) 
     Raises ValueError if it could not be read again.
     """
     memory, settings = engine.memory, engine.settings
-    arrays = pack_witnesses(memory.witnesses, memory.sums) if memory.cap else {}
+    arrays = {}
+    if memory.cap:
+        arrays = pack_witnesses(memory.witnesses, memory.sums, memory.width + memory.targets)
     if isinstance(engine.choice, Selector):
         arrays |= pack_selector(engine.choice, memory)
     parameters = to_json(settings)
-    state = State(kind, parameters, memory.sums, names, None, arrays, memory.targets, is_flat)
+    width = None if memory.layer is None else memory.width
+    rest = arrays, memory.targets, is_flat, width
+    state = State(kind, parameters, memory.sums, names, None, *rest)
     engine_of(state, type(settings))  # what could not be read is not written
     return state
 
@@ -53,28 +57,31 @@ def engine_of(state: State, settings_type: Any) -> Engine:
     one_class = sums.labels.tolist() == [EVERYTHING] and sums.per_class
     is_regression = isinstance(settings, RegressionSettings)
     require(is_regression == (targets > 0) and (one_class or not targets), "targets")
+    width = sums.width - targets if state.width is None else state.width
+    layer = layer_for(settings, width)
+    require(sums.width - targets == (width if layer is None else layer.outputs), "features")
     if settings.cap:
-        witnesses = unpack_witnesses(state.arrays, sums, settings.seed)
+        witnesses = unpack_witnesses(state.arrays, sums, settings.seed, width + targets)
     if isinstance(settings, SelectionSettings):
         choice = unpack_selector(state.arrays, sums, settings)
-    return Engine(Memory(sums, witnesses, settings.cap, targets), settings, choice)
+    return Engine(Memory(sums, witnesses, settings.cap, targets, layer), settings, choice)
 
 
-def pack_witnesses(witnesses: Witnesses, sums: Sums) -> dict[str, Any]:
-    """Return the witnesses of all classes as arrays, under the names that model files use.
+def pack_witnesses(witnesses: Witnesses, sums: Sums, width: int) -> dict[str, Any]:
+    """Return the witnesses, of this width, as arrays under the names that model files use.
 
     Examples
     --------
     >>> sums = Sums.of([[1.0], [2.0]], ["cup", "mug"])
     >>> witnesses = Witnesses(0).add(np.array([[1.0], [2.0]]), np.array(["cup", "mug"]), 9)
-    >>> arrays = pack_witnesses(witnesses, sums)
+    >>> arrays = pack_witnesses(witnesses, sums, 1)
     >>> arrays["witnesses.rows"].tolist(), arrays["witnesses.class"].tolist()
     ([[1.0], [2.0]], [0, 1])
-    >>> unpack_witnesses(arrays, sums, 0)["mug"].rows
+    >>> unpack_witnesses(arrays, sums, 0, 1)["mug"].rows
     (array([2.]),)
     """
     labels = sums.labels
-    rows, index = witnesses.stack(labels, sums.width)
+    rows, index = witnesses.stack(labels, width)
     keys = [witnesses[label].keys for label in labels.tolist()]
     arrays = {
         "witnesses.rows": rows.astype(sums.dtype or np.float64),
@@ -87,9 +94,9 @@ def pack_witnesses(witnesses: Witnesses, sums: Sums) -> dict[str, Any]:
     return arrays
 
 
-def unpack_witnesses(arrays: Arrays, sums: Sums, seed: int) -> Witnesses:
+def unpack_witnesses(arrays: Arrays, sums: Sums, seed: int, width: int) -> Witnesses:
     """Return the witnesses that were packed, or raise ValueError."""
-    sizes, what = Sizes(sums.dtype or np.float64, D=sums.width), "witnesses"
+    sizes, what = Sizes(sums.dtype or np.float64, E=width), "witnesses"
     rows = sizes.take(arrays, "witnesses.rows").astype(sums.dtype or np.float64)
     index = sizes.take(arrays, "witnesses.class", high=sums.n_classes - 1).astype(np.intp)
     keys, weights = sizes.take(arrays, "witnesses.keys"), np.ones(len(rows))

@@ -65,8 +65,8 @@ TABLE = {
     "gram_peak": Field("float64", ("F",), 0, LARGEST_SQUARES),
     "rows": Field("row", ("R", "D"), *_SUM),
     "rows_of_gram": Field("int64", ("G",), *_COUNT),
-    # Witnesses: V of them.
-    "witnesses.rows": Field("row", ("V", "D"), *_SUM),
+    # Witnesses: V of them, with E columns: those of rows as they came.
+    "witnesses.rows": Field("row", ("V", "E"), *_SUM),
     "witnesses.class": Field("int64", ("V",), 0),
     "witnesses.keys": Field("uint64", ("V",)),
     "witnesses.weights": Field("float64", ("V",), 0, LARGEST_SUM),

@@ -43,6 +43,8 @@ def widened(state: State, width: int) -> State:
     >>> wide.n_features_in_, wide.partial_fit([[0.0, 1.0]], ["jug"]).predict([[0.0, 0.9]])
     (2, array(['jug'], dtype='<U3'))
     """
+    if state.width is not None:
+        raise InputError("features that go through a layer are not widened")
     if state.feature_names is not None:
         raise InputError("features that have names are not widened: the new ones would have none")
     if width < state.sums.width:
@@ -57,7 +59,7 @@ def _widened(arrays: Arrays, old: int, new: int) -> dict[str, NDArray[Any]]:
     """Return arrays with zeros wherever the table says that features stand."""
     wide = dict(arrays)
     for name, array in arrays.items():
-        if TABLE[name].axes[-1] == "D":
+        if TABLE[name].axes[-1] in ("D", "E"):
             wide[name] = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, new - old)])
         elif TABLE[name].axes[-1] == "P":
             grams = [_widened_triangle(packed, old, new) for packed in array]

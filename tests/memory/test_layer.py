@@ -1,0 +1,127 @@
+"""Whatever stands between rows and sums: a model with it is one of the features that it makes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound.common.device import Array, namespace_of
+from newfound.common.errors import InputError
+from newfound.engine.engine import Engine
+from newfound.learner.learner import CHOOSING
+from newfound.memory.memory import EVERYTHING, Memory
+from newfound.solvers.settings import RegressionSettings, Settings
+from newfound.storage.model import engine_of, state_of
+
+D, N = 5, 60
+SETTINGS = {
+    "fixed": Settings(1.0, 0.7, None, True),
+    "per class": Settings(1.0, 0.7, "balanced", True),
+    "chosen": CHOOSING,
+    "regression": RegressionSettings("auto", True, 500, 0),
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Features, and beside them how large they are."""
+
+    inputs: int
+
+    @property
+    def outputs(self) -> int:
+        return 2 * self.inputs
+
+    def __call__(self, rows: Array) -> Array:
+        xp = namespace_of(rows)
+        return xp.concat([rows, xp.abs(rows)], axis=1)
+
+
+LAYER = Sizes(D)
+
+
+@pytest.fixture
+def data() -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, D)), np.array(["cup", "jug", "mug"])[np.arange(N) % 3]
+    X[y == "mug"] *= 3  # which its sizes alone tell
+    return X, y, np.abs(X[:, :2]) + rng.normal(scale=0.1, size=(N, 2))
+
+
+def blank(settings: Any, layer: Sizes | None) -> Engine:
+    targets = 2 if isinstance(settings, RegressionSettings) else 0
+    width = D if layer is not None else LAYER.outputs
+    per_class = settings.class_weight is not None
+    memory = Memory.blank(width, per_class=per_class, targets=targets, layer=layer)
+    return Engine(memory, settings)
+
+
+def taught(settings: Any, layer: Sizes | None, data: Any, rows: slice = slice(None)) -> Engine:
+    engine = blank(settings, layer)
+    engine.learn(batch(engine, data, rows))
+    return engine
+
+
+def batch(engine: Engine, data: Any, rows: slice) -> Any:
+    X, y, targets = (part[rows] for part in data)
+    X = X if engine.memory.layer is not None else LAYER(X)
+    if engine.memory.targets:
+        X, y = np.hstack([X, targets]), np.full(len(X), EVERYTHING)
+    return engine.memory.batch(X, y)
+
+
+def answers(engine: Engine, X: Any) -> Any:
+    rows = X if engine.memory.layer is not None else LAYER(X)
+    predictions = engine.predictor().predict(rows)
+    if engine.memory.targets:
+        return engine.penalty, predictions.values
+    predictions = engine.examine(predictions, rows, True)
+    return engine.penalty, predictions.scores, predictions.leverage, predictions.unknown
+
+
+def assert_same(one: Engine, other: Engine, X: Any) -> None:
+    for left, right in zip(answers(one, X), answers(other, X), strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_a_model_with_a_layer_is_one_of_the_features_it_makes(kind: str, data: Any) -> None:
+    X = np.random.default_rng(1).normal(size=(20, D)) * 2
+    settings = SETTINGS[kind]
+    one, other = (taught(settings, layer, data) for layer in (LAYER, None))
+    assert_same(one, other, X)
+    if kind != "regression":
+        left = [engine.left_out(batch(engine, data, slice(9))) for engine in (one, other)]
+        assert left[0].tolist() == left[1].tolist()
+    for engine in (one, other):
+        engine.forget(batch(engine, data, slice(10, 25)))
+    assert_same(one, other, X)
+    late = taught(settings, LAYER, data, slice(10, 25))
+    assert_same(one.merged(late), other.merged(taught(settings, None, data, slice(10, 25))), X)
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_a_layer_stands_there_again_once_a_model_is_read(
+    kind: str, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newfound.storage.model.layer_for", lambda settings, width: Sizes(width))
+    settings = SETTINGS[kind]
+    engine = taught(settings, LAYER, data)
+    state = state_of("any", engine, None, False)
+    again = engine_of(state, type(settings))
+    assert again.memory.layer == LAYER and again.memory.width == D
+    assert_same(again, engine, data[0])
+
+
+@pytest.mark.parametrize("kind", ["fixed", "per class", "chosen"])
+def test_rows_that_are_still_held_are_those_that_came(kind: str, data: Any) -> None:
+    rows = taught(SETTINGS[kind], LAYER, data).memory.rows_of("mug")
+    assert rows.shape[1] == D
+    assert {tuple(row) for row in rows} <= {tuple(row) for row in data[0]}
+
+
+def test_models_with_different_layers_are_not_merged(data: Any) -> None:
+    one, other = (taught(SETTINGS["fixed"], layer, data) for layer in (LAYER, None))
+    with pytest.raises(InputError, match="another layer"):
+        one.merged(other)
