@@ -110,7 +110,8 @@ def test_a_layer_stands_there_again_once_a_model_is_read(
     engine = taught(settings, LAYER, data)
     state = state_of("any", engine, None, False)
     again = engine_of(state, type(settings))
-    assert again.memory.layer == LAYER and again.memory.width == D
+    assert again.memory.layer == LAYER
+    assert again.memory.width == D
     assert_same(again, engine, data[0])
 
 

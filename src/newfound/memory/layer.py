@@ -8,8 +8,13 @@ from newfound.common.device import Array
 class Layer(Protocol):
     """A map of rows that never changes; two that are equal make the same of every row."""
 
-    inputs: int  # features of a row, d
-    outputs: int  # features that are added up of it, D
+    @property
+    def inputs(self) -> int:
+        """How many features rows have, d."""
+
+    @property
+    def outputs(self) -> int:
+        """How many features are added up of a row, D."""
 
     def __call__(self, rows: Array) -> Array:
         """Return the features of rows (m, d), where they live, shape (m, D)."""
