@@ -90,14 +90,16 @@ class Witnesses:
         self, X: Rows, labels: Labels, cap: int, sample_weight: Floats | None = None
     ) -> "Witnesses":
         """Return the witnesses once rows `X` (m, d) with these labels (m,) have come."""
-        of_class, hashes = dict(self.of_class), hashes_of(X)
+        hashes = hashes_of(X)
         if len(labels) == 1:  # what a stream does, so without a detour
             label, weight = labels.item(), 1.0 if sample_weight is None else float(sample_weight[0])
-            hashed = int(hashes[0])
+            before, hashed = self.of_class.get(label, NOTHING), int(hashes[0])
             key = _scatter_one(hashed + self.seed + _STEP & _BITS)
-            of_class[label] = of_class.get(label, NOTHING).add(X[0], hashed, key, weight, cap)
-            return Witnesses(self.seed, of_class)
-        keys = keys_of(hashes, self.seed)
+            after = before.add(X[0], hashed, key, weight, cap)
+            if after is before:  # most rows do not become witnesses
+                return self
+            return Witnesses(self.seed, {**self.of_class, label: after})
+        of_class, keys = dict(self.of_class), keys_of(hashes, self.seed)
         weights = np.ones(len(labels)) if sample_weight is None else sample_weight
         for label, at in _by_label(labels):
             fresh = _sample_of(X, hashes, keys, weights, at, cap)

@@ -196,17 +196,18 @@ class Selector(Choice):
         A selection begins at the same number of examples however these come, be it in the midst of
         a batch.
         """
+        total, size = memory.sums.total, batch.size
         if defer:
-            return Plan(batch.size, 0, (), False, True)
-        if memory.sums.total:
+            return Plan(size, 0, (), False, True)
+        if total:
             self.result(memory)  # what is to begin goes on from what is known now
-        total, end = memory.sums.total, batch.size
+        end = size
         begun = list[PendingSelection | SelectionResult]()
         firsts = firsts_of(memory.sums.counts, batch.of_class, self.settings.min_class_count)
-        points = self.points(total, total + batch.size, firsts)
+        points = self.points(total, total + size, firsts)
         # From the last on: its result is all that counts, unless it does not count yet.
         for early in (point - total for point in reversed(points)):
-            if early < batch.size:
+            if early < size:
                 then = memory.copy()
                 then.add(batch.first(early))
                 latest = self.begin(then)
@@ -217,8 +218,8 @@ class Selector(Choice):
                     end = 0
                     break
             end = early
-        is_due = points[-1:] == [total + batch.size]
-        return Plan(batch.size, end, tuple(begun), is_due, False)
+        is_due = points[-1:] == [total + size]
+        return Plan(size, end, tuple(begun), is_due, False)
 
     def follow(self, plan: Plan, memory: Memory) -> None:
         """Go on with what is pending, once the rows of a plan are in the memory."""

@@ -51,7 +51,7 @@ class RecursiveSolver:
     # _foreseen: a penalty that is to be used one day, if it is known.
     # _next: what is to be carried then, or for the same penalty. It learns and forgets all rows
     #     that `_state` does.
-    # _watch: says when what is carried is no longer good enough.
+    # _monitor: says when what is carried is no longer good enough.
     # _most: rows by which what is carried is changed at most. A rank-m change takes about 3 d^2 m
     #     operations, and a rebuild d^3.
 

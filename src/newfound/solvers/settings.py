@@ -14,7 +14,7 @@ from newfound.sums.labels import as_labels
 SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100
 # Pairs of a penalty and a recoding to choose from: each costs time at every choice.
 MOST_CANDIDATES = 1000
-# Examples of a class that are kept to vote.
+# Exemplars of a class that are kept, by default.
 WITNESSES = 40
 _RANGE = f"; from {SMALLEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e} will do"
 
