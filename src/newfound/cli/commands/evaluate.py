@@ -13,6 +13,7 @@ from newfound.cli.footage import MOST_LISTED, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Labels, Smooth, Topic
 from newfound.cli.inputs import find, folder_labels, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
+from newfound.cli.option_kinds import output_to
 from newfound.cli.options import As, ExtractorName, Images, Json, Model, Quiet, UnknownAbove
 from newfound.cli.timeline import evaluate_footage, print_over_time, to_json
 
@@ -27,10 +28,7 @@ WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
 MEAN = "mean of classes"
 
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", help="Save the confusion matrix as a .png, .pdf or .svg figure."
-    ),
+    Path | None, output_to("Save the confusion matrix as a .png, .pdf or .svg figure.")
 ]
 Unknown = Annotated[
     list[str] | None,

@@ -12,22 +12,16 @@ from newfound.cli.footage import MOST_LISTED, answer_lines, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Smooth, Topic
 from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
+from newfound.cli.option_kinds import count, output_to
 from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet, UnknownAbove
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
     from newfound.recognition.sources import Problem
 
-Top = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Print the N best guesses for each image or frame.")
-]
+Top = Annotated[int, count("Print the N best guesses for each image or frame.")]
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Write the answers to this .csv, .tsv or .jsonl file instead of stdout.",
-    ),
+    Path | None, output_to("Write the answers to this .csv, .tsv or .jsonl file instead of stdout.")
 ]
 
 
