@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.files import digest_of
+from newfound.common.threads import cores
 from newfound.features.identity import Identity
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
@@ -191,10 +192,3 @@ def _read(source: Any) -> Any:
     if isinstance(source, str | os.PathLike):
         return read_file(source)
     return source.read() if hasattr(source, "read") else source
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
