@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Measurement, show_parts
 from benchmarks.worker import worker
-from newfound.paper.busy import busy, cores
+from newfound.common.threads import cores
+from newfound.paper.busy import busy
 
 TITLE = "Busy: beside programs that keep every core busy"
 QUIET, LOOPS, NUMPY = "quiet", "beside loops", "beside numpy"

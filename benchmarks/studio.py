@@ -22,8 +22,8 @@ from tests.studio.pictures import jpeg, picture
 from tests.studio.process import Studio, studio
 
 from benchmarks.common import Measurement, table
+from newfound.common.threads import cores
 from newfound.features import EfficientNetLite0
-from newfound.features.extractor import cores
 from newfound.features.images import as_rgb
 from newfound.paper.timing import machine
 

@@ -103,7 +103,7 @@ def check_splitting_does_not_matter(model: Any, X: Any = None, y: Any = None) ->
     whole, parts, rows = clone(model).fit(X, y), clone(model), clone(model)
     for part in np.array_split(np.arange(len(X)), 5):
         parts.partial_fit(X[part], y[part])
-    for row, label in _one_by_one(X, y):
+    for row, label in zip(X[:, None], y[:, None], strict=True):
         rows.partial_fit(row, label)
     _assert_close(_answers(parts, X), _answers(rows, X), "parts and single rows", X.dtype)
     _assert_alike(whole, parts, X, "fit and partial_fit")
@@ -144,7 +144,7 @@ def check_forgetting_undoes_learning(model: Any, X: Any = None, y: Any = None) -
     stays = y != y[-1]
     never, taught = clone(model).fit(X[stays], y[stays]), clone(model).fit(X[stays], y[stays])
     taught.partial_fit(X[~stays], y[~stays])
-    for row, label in _one_by_one(X[~stays], y[~stays]):
+    for row, label in zip(X[~stays, None], y[~stays, None], strict=True):
         taught.forget(row, label)
     _assert_alike(never, taught, X, "never taught and taught and forgotten")
     taught.forget(X[stays], y[stays])
@@ -291,7 +291,7 @@ def check_classes_are_sorted(model: Any, X: Any = None, y: Any = None) -> None:
     """
     X, y = _stream(X, y)
     taught = clone(model)
-    for index, (row, label) in enumerate(_one_by_one(X, y), start=1):
+    for index, (row, label) in enumerate(zip(X[:, None], y[:, None], strict=True), start=1):
         taught.partial_fit(row, label)
         if index in (1, 2, len(X) // 3, len(X)):
             _assert_in_order(taught, X, y[:index])
@@ -501,11 +501,6 @@ def _stream(X: Any, y: Any, there: bool = False) -> tuple[Any, Any]:
     assert rows.shape[0] == len(labels) >= 12, "checks need a dozen rows, with a label each"
     assert len(np.unique(labels)) > 2, "checks need three classes"
     return rows, labels
-
-
-def _one_by_one(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    for index in range(len(X)):
-        yield X[index : index + 1], y[index : index + 1]
 
 
 def _answers(model: Any, X: Any) -> Any:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from newfound.paper.busy import KINDS, busy, cores, environment
+from newfound.common.threads import cores
+from newfound.paper.busy import KINDS, busy, environment
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to read")
 PATIENCE = 60.0  # seconds until what never happens is a failure

@@ -22,10 +22,15 @@ def words(error: BaseException) -> str | None:
     return None
 
 
+def wrong_usage(text: object, option: str | None = None) -> typer.BadParameter:
+    """Return what to raise if the command line makes no sense; the text may hold any name."""
+    return typer.BadParameter(printable(text), param_hint=option)
+
+
 @contextmanager
 def usage_errors() -> Iterator[None]:
     """Call it wrong usage if what stands on the command line makes no sense."""
     try:
         yield
     except InputError as error:
-        raise typer.BadParameter(printable(error)) from error
+        raise wrong_usage(error) from error

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
 from newfound.cli.answers import Line, answer_line, stretch_line
-from newfound.cli.console import Console, plural, printable
-from newfound.cli.errors import usage_errors
+from newfound.cli.console import Console, plural
+from newfound.cli.errors import usage_errors, wrong_usage
 from newfound.cli.inputs import check_label
 from newfound.common.errors import InputError, UnreadableImageError
 
@@ -61,7 +59,7 @@ class FootageInputs(NamedTuple):
                     problems.append(Problem(shown(name), str(error)))
                     continue
                 except InputError as error:
-                    raise typer.BadParameter(printable(error)) from error
+                    raise wrong_usage(error) from error
                 yield opened
 
 
@@ -87,17 +85,16 @@ def choose(
     if not names:
         options = {"crop": crop, "centre": centre, "every": every, "topic": topic, **others}
         for option in (name for name, value in options.items() if value):
-            raise typer.BadParameter(
-                "that is for videos and recordings", param_hint=f"--{option.replace('_', '-')}"
-            )
+            named = f"--{option.replace('_', '-')}"
+            raise wrong_usage("that is for videos and recordings", named)
         return None
     if len(names) < len(inputs):
         other = next(name for name in inputs if name not in names)
-        raise typer.BadParameter(
-            printable(f"{names[0]} is footage and {other} is not: take them one after the other")
+        raise wrong_usage(
+            f"{names[0]} is footage and {other} is not: take them one after the other"
         )
     if crop is not None and centre:
-        raise typer.BadParameter("that is one part, and --centre another", param_hint="--crop")
+        raise wrong_usage("that is one part, and --centre another", "--crop")
     with usage_errors():
         part = CENTRE if centre else None if crop is None else Crop.parse(crop)
         thinning = Every(1) if every is None else Every.parse(every)
@@ -107,15 +104,11 @@ def choose(
 def check_shown(chosen: FootageInputs, label: str | None) -> None:
     """End with wrong usage unless one thing, and a thing that can, says what is shown."""
     if label is not None and chosen.labels is not None:
-        raise typer.BadParameter("that says what is shown, and so does --as", param_hint="--labels")
+        raise wrong_usage("that says what is shown, and so does --as", "--labels")
     if label is None and chosen.labels is None:
-        raise typer.BadParameter(
-            printable(chosen.names[0]) + ": say what it shows with --as, or when with --labels"
-        )
+        raise wrong_usage(f"{chosen.names[0]}: say what it shows with --as, or when with --labels")
     if chosen.labels == "path":
-        raise typer.BadParameter(
-            "for footage, that is a .csv file or a topic", param_hint="--labels"
-        )
+        raise wrong_usage("for footage, that is a .csv file or a topic", "--labels")
     if label is not None:
         check_label(label)
 

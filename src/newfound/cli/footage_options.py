@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.option_kinds import count, flag
+
 Every = Annotated[
     str | None,
     typer.Option(
@@ -12,10 +14,7 @@ Every = Annotated[
     ),
 ]
 AtMost = Annotated[
-    int | None,
-    typer.Option(
-        min=1, metavar="N", help="Teach at most N frames of a label from each video or recording."
-    ),
+    int | None, count("Teach at most N frames of a label from each video or recording.")
 ]
 Crop = Annotated[
     str | None,
@@ -25,7 +24,7 @@ Crop = Annotated[
     ),
 ]
 Centre = Annotated[
-    bool, typer.Option("--centre", help="Use only the largest square in the middle of each frame.")
+    bool, flag("--centre", "Use only the largest square in the middle of each frame.")
 ]
 Topic = Annotated[
     str | None,
@@ -46,9 +45,9 @@ Labels = Annotated[
 ]
 Smooth = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--smooth",
-        help="Combine the evidence of successive frames, and answer once for each segment of a "
+        "Combine the evidence of successive frames, and answer once for each segment of a "
         "video in which they agree.",
     ),
 ]

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from newfound.cli.console import Console, printable
-from newfound.cli.errors import usage_errors
+from newfound.cli.console import Console
+from newfound.cli.errors import usage_errors, wrong_usage
 
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
@@ -35,8 +33,7 @@ def find(
         try:
             matches = sources.find(_with_list(inputs), label, labels, need_labels)
         except sources.NoLabelError as error:
-            advice = f"{printable(error)}: say what it shows with --as"
-            raise typer.BadParameter(advice) from error
+            raise wrong_usage(f"{error}: say what it shows with --as") from error
     if matches.passed_over:
         counted = sources.describe(matches.passed_over, {sources.BESIDE: "see --as"})
         console.info(f"Passed over: {counted}")
@@ -63,7 +60,7 @@ def check_output(path: Path, *endings: str, option: str = "--output") -> None:
     elif path.is_dir():
         problem = f"{path} is a folder"
     if problem is not None:
-        raise typer.BadParameter(printable(problem), param_hint=option)
+        raise wrong_usage(problem, option)
 
 
 def check_label(text: str) -> None:
@@ -95,9 +92,7 @@ def folder_labels(text: str) -> Literal["first", "path"]:
     for choice in ("first", "path"):
         if text == choice:
             return choice
-    raise typer.BadParameter(
-        f"{printable(repr(text))} is not one of 'first', 'path'.", param_hint="--labels"
-    )
+    raise wrong_usage(f"{text!r} is not one of 'first', 'path'.", "--labels")
 
 
 def _with_list(inputs: list[str]) -> Iterator[str]:
@@ -107,7 +102,7 @@ def _with_list(inputs: list[str]) -> Iterator[str]:
             yield name
             continue
         if sys.stdin is None:
-            raise typer.BadParameter("there is no stdin to read a list from")
+            raise wrong_usage("there is no stdin to read a list from")
         data = sys.stdin.buffer.read()
         lines = data.split(b"\0") if b"\0" in data else data.replace(b"\r\n", b"\n").split(b"\n")
         yield from (os.fsdecode(line) for line in lines if line)

@@ -6,9 +6,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-import typer
-
-from newfound.cli.console import Console, printable, sentence
+from newfound.cli.console import Console, sentence
+from newfound.cli.errors import wrong_usage
 from newfound.recognition import locking
 from newfound.recognition.beside import exists, journal_file
 from newfound.recognition.undo import undo_state
@@ -81,7 +80,7 @@ def locked(
     """Lock a model's file, or exit with an error message if another process has locked it."""
     folder, name = Path(os.path.realpath(path)).parent, Path(os.path.realpath(path)).name
     if not folder.is_dir():
-        raise typer.BadParameter(f"there is no folder {printable(folder)}")
+        raise wrong_usage(f"there is no folder {folder}")
 
     def tell() -> None:
         console.info(f"Another process is changing {name}; waiting up to {wait:g} s.")

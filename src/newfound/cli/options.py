@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from newfound.cli.option_kinds import duration, flag
+
 Model = Annotated[Path, typer.Argument(help="Model file.")]
 NewModel = Annotated[Path, typer.Argument(help="Model file; created if it does not exist.")]
 NewOrDefaultModel = Annotated[
@@ -49,17 +51,12 @@ UnknownAbove = Annotated[
 ]
 ForGood = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--for-good",
-        help="Delete it from the journal and from what undo would restore, too. Nothing done so "
+        "Delete it from the journal and from what undo would restore, too. Nothing done so "
         "far can be undone afterwards.",
     ),
 ]
-Wait = Annotated[
-    float,
-    typer.Option(
-        min=0, metavar="SECONDS", help="Wait this long while another process changes the model."
-    ),
-]
+Wait = Annotated[float, duration("Wait this long while another process changes the model.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, flag("--json", "Print JSON.")]

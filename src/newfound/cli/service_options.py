@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.option_kinds import count, existing_file
+
 Host = Annotated[
     str,
     typer.Option(
@@ -16,28 +18,23 @@ Host = Annotated[
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")]
 Certificate = Annotated[
     Path | None,
-    typer.Option(
-        help="Certificate file (PEM), to serve over https. Without it, browsers give no camera to "
-        "pages from other machines.",
-        exists=True,
-        dir_okay=False,
+    existing_file(
+        "Certificate file (PEM), to serve over https. Without it, browsers give no camera to pages "
+        "from other machines."
     ),
 ]
-Key = Annotated[Path | None, typer.Option(help="Its key file.", exists=True, dir_okay=False)]
+Key = Annotated[Path | None, existing_file("Its key file.")]
 KeepVectors = Annotated[
     int | None,
-    typer.Option(
-        min=0,
-        metavar="N",
-        help="Keep vectors of the N newest examples (default 20,000); older ones cannot be edited. "
-        "The journal remembers N.",
+    count(
+        "Keep vectors of the N newest examples (default 20,000); older ones cannot be edited. The "
+        "journal remembers N.",
+        least=0,
     ),
 ]
 KeepThumbnails = Annotated[
     int | None,
-    typer.Option(
-        min=0,
-        metavar="N",
-        help="Keep pictures of the N newest examples (default 10,000). The journal remembers N.",
+    count(
+        "Keep pictures of the N newest examples (default 10,000). The journal remembers N.", least=0
     ),
 ]

@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ Array = Any
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True, repr=False)
 class Device:
     """A device of a namespace of the array API, such as a GPU of torch's.
 
@@ -38,8 +40,8 @@ class Device:
     True
     """
 
-    def __init__(self, namespace: str, device: Any) -> None:
-        self.namespace, self.device = namespace, device
+    namespace: str
+    device: Any
 
     @cached_property
     def xp(self) -> Any:
@@ -54,14 +56,6 @@ class Device:
 
     def __repr__(self) -> str:
         return f"Device({self.namespace!r}, {self.device!r})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Device):
-            return False
-        return self.namespace == other.namespace and bool(self.device == other.device)
-
-    def __hash__(self) -> int:
-        return hash(self.namespace)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"namespace": self.namespace, "device": self.device}  # modules cannot be copied

@@ -23,6 +23,13 @@ from threadpoolctl import ThreadpoolController
 _frame = sys._getframe  # noqa: SLF001  (there is no public name for it)
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # on Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Library(NamedTuple):
     """How to ask a BLAS library for its number of threads, and how to set it."""
 

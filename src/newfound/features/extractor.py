@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InputError, UnreadableImageError
 from newfound.common.files import digest_of
-from newfound.features.identity import Identity
+from newfound.common.threads import cores
 from newfound.features.images import Image, Source, as_rgb, read_file
 from newfound.features.preprocessing import Preprocessing
 from newfound.features.transformer import Transformer
@@ -37,14 +37,11 @@ class Extractor(Transformer):
     transformer.
     """
 
-    # identity: what its vectors are known by.
-    # width: number of features, d.
+    # identity: what its vectors are known by. width: number of features, d.
     # prepare: from an RGB image to what the network takes.
     # smallest: fewest pixels a side of an image must have to mean anything to the network.
     # batch_size: images that a worker takes at a time.
 
-    identity: Identity
-    width: int
     prepare: Preprocessing
     smallest: int = 16
     batch_size: int = 4
@@ -133,14 +130,12 @@ class Extractor(Transformer):
         """
         workers, size = threads or cores(), min(at_once or self.batch_size, self.batch_size)
         remaining = iter(sources)
+        chunks = iter(lambda: list(islice(remaining, size)), [])
         coming: deque[Future[list[Extracted]]] = deque()
         pool = ThreadPoolExecutor(workers, thread_name_prefix="newfound-images")
         try:
             while True:
-                while len(coming) < 2 * workers:
-                    chunk = list(islice(remaining, size))
-                    if not chunk:
-                        break
+                for chunk in islice(chunks, 2 * workers - len(coming)):
                     coming.append(pool.submit(self._extract, chunk, wanted))
                 if not coming:
                     return
@@ -191,10 +186,3 @@ def _read(source: Any) -> Any:
     if isinstance(source, str | os.PathLike):
         return read_file(source)
     return source.read() if hasattr(source, "read") else source
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

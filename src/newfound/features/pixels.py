@@ -1,5 +1,6 @@
 """Pixels as features: no network."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -49,10 +50,9 @@ class Pixels(Extractor):
         black, white = range
         step = 255 / (white - black)
         self.prepare = Preprocessing(size, -black * step, step, channels)
-        height, width = self.prepare.height_width
-        self.width = height * width * (1 if channels == "grey" else 3)
+        self.width = math.prod(self.prepare.shape)
         preprocessing = {
-            "size": [height, width],
+            "size": list(self.prepare.height_width),
             "range": [float(black), float(white)],
             "channels": channels,
             **root_in_identity(root),

@@ -10,18 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from newfound.common.threads import cores
+
 # How BLAS is told its number of threads; OpenBLAS heeds the last, too.
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ALL_THREADS = (*BLAS_THREADS, "OMP_NUM_THREADS")
 
 Turn = Callable[[], Any]
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # on Linux
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def environment(blas_threads: int | None = None) -> dict[str, str]:

@@ -91,7 +91,13 @@ def draw(
     rng = np.random.default_rng(seed)
     indices: dict[str, list[NDArray[np.intp]]] = {name: [] for name in Trial._fields}
     for label in np.unique(y):
-        learnable, testable = _shuffled(y == label, is_test, sizes.n_test, rng)
+        of_class = y == label
+        if is_test is None:
+            drawn = rng.permutation(np.flatnonzero(of_class))
+            testable, learnable = drawn[: sizes.n_test], drawn[sizes.n_test :]
+        else:
+            learnable = rng.permutation(np.flatnonzero(of_class & ~is_test))
+            testable = rng.permutation(np.flatnonzero(of_class & is_test))
         indices["test"].append(testable[: sizes.n_test])
         if label == rare:
             indices["rare"].append(learnable[: sizes.n_imb])
@@ -101,20 +107,6 @@ def draw(
         indices["known"].append(learnable[n_validation : sizes.n_bal])
     parts = {name: np.concatenate(of_classes) for name, of_classes in indices.items()}
     return Trial(**{name: Labelled(X[rows], y[rows]) for name, rows in parts.items()})
-
-
-def _shuffled(
-    of_class: NDArray[np.bool_],
-    is_test: NDArray[np.bool_] | None,
-    n_test: int,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the examples of a class that may be learned and those that may test, shuffled."""
-    if is_test is None:
-        drawn = rng.permutation(np.flatnonzero(of_class))
-        return drawn[n_test:], drawn[:n_test]
-    learnable = rng.permutation(np.flatnonzero(of_class & ~is_test))
-    return learnable, rng.permutation(np.flatnonzero(of_class & is_test))
 
 
 def measurements(

@@ -106,7 +106,7 @@ def _local_cluster() -> Iterator[Any]:
     import dask.config
 
     from distributed import LocalCluster
-    from newfound.features.extractor import cores
+    from newfound.common.threads import cores
 
     start: Any = LocalCluster
     with (

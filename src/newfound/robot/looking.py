@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.errors import UnreadableImageError
-from newfound.features.extractor import Extractor, cores
+from newfound.common.threads import cores
+from newfound.features.extractor import Extractor
 from newfound.features.images import Image
 from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame

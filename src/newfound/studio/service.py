@@ -10,7 +10,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from newfound.common.files import digest_of
-from newfound.features.extractor import cores
+from newfound.common.threads import cores
 from newfound.recognition.answer_values import TOP
 from newfound.recognition.sources import NewExample
 from newfound.recognition.thumbnails import thumbnail_of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import Console, emit
+from newfound.cli.option_kinds import flag
 from newfound.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def bench(
     ] = 5000,
     steps: Annotated[int, typer.Option(min=10, help="Steps to time.")] = 300,
     busy: Annotated[
-        bool, typer.Option("--busy", help="Also time steps while other programs use every core.")
+        bool, flag("--busy", "Also time steps while other programs use every core.")
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,

@@ -9,18 +9,18 @@ import typer
 
 from newfound.cli.console import Console, emit
 from newfound.cli.inputs import FIGURES, check_output
+from newfound.cli.option_kinds import output_to
 from newfound.cli.options import Json, Quiet
 
 COUNTS = (1, 2, 5, 10, 20, 50, 100)
 KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
 
+Output = Annotated[Path, output_to("Save the figure to this .png, .pdf or .svg file.")]
+
 
 def demo(
     trials: Annotated[int, typer.Option(min=1, help="Number of random splits per new digit.")] = 5,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Save the figure to this .png, .pdf or .svg file."),
-    ] = Path("demo.png"),
+    output: Output = Path("demo.png"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,

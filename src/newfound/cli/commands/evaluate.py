@@ -13,6 +13,7 @@ from newfound.cli.footage import MOST_LISTED, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Labels, Smooth, Topic
 from newfound.cli.inputs import find, folder_labels, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
+from newfound.cli.option_kinds import output_to
 from newfound.cli.options import As, ExtractorName, Images, Json, Model, Quiet, UnknownAbove
 from newfound.cli.timeline import evaluate_footage, print_over_time, to_json
 
@@ -27,10 +28,7 @@ WORTH_KNOWING, NEVER_TAUGHT_SHOWN = 5, 20
 MEAN = "mean of classes"
 
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", help="Save the confusion matrix as a .png, .pdf or .svg figure."
-    ),
+    Path | None, output_to("Save the confusion matrix as a .png, .pdf or .svg figure.")
 ]
 Unknown = Annotated[
     list[str] | None,
@@ -104,12 +102,15 @@ def evaluate(
     recogniser = open_recogniser(model)
     footage: FootageEvaluation | None = None
     if chosen is None:
+        from newfound.recognition import evaluation
+
         sources = find(images, label, folder_labels(labels), console)
         strangers = [find(unknown, None, "first", console, need_labels=False)] if unknown else []
         if roc is not None:
             _check_roc(recogniser, sources, bool(strangers))
         use_extractor(recogniser, extractor, sources, *strangers)
-        result = _of_images(recogniser, sources, strangers, unknown_above, console)
+        examples, *others = [looked_at(recogniser, part, console) for part in (sources, *strangers)]
+        result = evaluation.evaluate(recogniser, examples, chain(*others), unknown_above)
     else:
         if unknown:
             raise typer.BadParameter("that is for photos", param_hint="--unknown")
@@ -125,19 +126,6 @@ def evaluate(
         console.fail("No images there to evaluate on.")
     save_figures(result, footage, figures, console)
     raise typer.Exit(exit_code(result.unreadable))
-
-
-def _of_images(
-    recogniser: "Recogniser",
-    sources: "Sources",
-    strangers: "list[Sources]",
-    unknown_above: float | None,
-    console: Console,
-) -> "Evaluation":
-    from newfound.recognition.evaluation import evaluate
-
-    examples, *others = [looked_at(recogniser, images, console) for images in (sources, *strangers)]
-    return evaluate(recogniser, examples, chain(*others), unknown_above)
 
 
 def _check_roc(recogniser: "Recogniser", sources: "Sources", strangers: bool) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from newfound.cli.console import Console, exit_code, plural
 from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
+from newfound.cli.option_kinds import output_to
 from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet
 from newfound.common.errors import InputError
 from newfound.recognition.locking import name_in_errors
@@ -15,9 +16,7 @@ from newfound.recognition.locking import name_in_errors
 if TYPE_CHECKING:
     from newfound.recognition.sources import Example, Problem
 
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Write the vectors to this .npz file.")
-]
+Output = Annotated[Path, output_to("Write the vectors to this .npz file.")]
 
 
 def features(

@@ -11,6 +11,7 @@ import typer
 
 from newfound.cli.console import Console, emit, plural, print_table, summary
 from newfound.cli.models import locked, must_exist, save
+from newfound.cli.option_kinds import flag, output_to
 from newfound.cli.options import Json, Model, Quiet, Wait
 from newfound.common.files import write_whole
 from newfound.recognition.beside import journal_file
@@ -25,12 +26,8 @@ Numbers = Annotated[
     typer.Argument(metavar="QUESTION", help="Numbers of questions; all, if none is given."),
 ]
 As = Annotated[str | None, typer.Option("--as", help="Teach their frames under this label.")]
-Dismiss = Annotated[
-    bool, typer.Option("--dismiss", help="Delete these questions for good, without an answer.")
-]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write their pictures to this folder.")
-]
+Dismiss = Annotated[bool, flag("--dismiss", "Delete these questions for good, without an answer.")]
+Output = Annotated[Path | None, output_to("Write their pictures to this folder.")]
 BUSY = (
     "Name it on the page of the studio that runs, or send the words name, the question's number "
     "and the label to the command topic of newfound listen. Or stop them, and try again."

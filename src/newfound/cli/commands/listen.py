@@ -11,6 +11,7 @@ import typer
 from newfound.cli.footage_options import Centre, Crop
 from newfound.cli.listening import NOBODY, ListenOptions, run
 from newfound.cli.models import EditedModel
+from newfound.cli.option_kinds import duration, existing_file, flag
 from newfound.cli.options import ExtractorName, Json, NewModel, Quiet, Wait
 from newfound.cli.service_options import KeepThumbnails, KeepVectors
 
@@ -42,10 +43,7 @@ Listen = Annotated[
         help="Zenoh: accept connections at this address, as tcp/127.0.0.1:7447. May be repeated.",
     ),
 ]
-ZenohConfig = Annotated[
-    Path | None,
-    typer.Option(help="Zenoh: configuration file (JSON5).", exists=True, dir_okay=False),
-]
+ZenohConfig = Annotated[Path | None, existing_file("Zenoh: configuration file (JSON5).")]
 Domain = Annotated[
     int | None,
     typer.Option(
@@ -59,27 +57,21 @@ Prefix = Annotated[
     str, typer.Option(metavar="NAME", help="Prefix of published topics and of the command topic.")
 ]
 TeachFor = Annotated[
-    float,
-    typer.Option(
-        min=0.1, metavar="SECONDS", help="Learn frames for this long on the command teach LABEL."
-    ),
+    float, duration("Learn frames for this long on the command teach LABEL.", least=0.1)
 ]
 HalfLife = Annotated[
     float,
-    typer.Option(
-        min=0,
-        max=60,
-        metavar="SECONDS",
-        help="Halve the weight of a frame in later answers after this time; 0 answers from each "
-        "frame alone.",
+    duration(
+        "Halve the weight of a frame in later answers after this time; 0 answers from each frame "
+        "alone.",
+        most=60,
     ),
 ]
 Ask = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--ask",
-        help="Ask once about what stays unknown for a second, and keep the question for newfound "
-        "inbox.",
+        "Ask once about what stays unknown for a second, and keep the question for newfound inbox.",
     ),
 ]
 

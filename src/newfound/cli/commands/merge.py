@@ -7,6 +7,7 @@ import typer
 
 from newfound.cli.console import Console, plural, printable, summary
 from newfound.cli.models import locked, open_recogniser, save
+from newfound.cli.option_kinds import flag, output_to
 from newfound.cli.options import Quiet, Wait
 from newfound.common.errors import InputError
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
 
 Models = Annotated[list[Path], typer.Argument(help="Models to merge.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Write the merged model here.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing model.")]
+Output = Annotated[Path, output_to("Write the merged model here.")]
+Force = Annotated[bool, flag("--force", "Overwrite an existing model.")]
 
 
 def merge(

@@ -12,22 +12,15 @@ from newfound.cli.footage import MOST_LISTED, answer_lines, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Smooth, Topic
 from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
+from newfound.cli.option_kinds import count, output_to
 from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet, UnknownAbove
 
 if TYPE_CHECKING:
-    from newfound.recognition.recogniser import Recogniser
     from newfound.recognition.sources import Problem
 
-Top = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Print the N best guesses for each image or frame.")
-]
+Top = Annotated[int, count("Print the N best guesses for each image or frame.")]
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Write the answers to this .csv, .tsv or .jsonl file instead of stdout.",
-    ),
+    Path | None, output_to("Write the answers to this .csv, .tsv or .jsonl file instead of stdout.")
 ]
 
 
@@ -76,8 +69,17 @@ def predict(
     console = Console(quiet)
     recogniser = open_recogniser(model)
     problems: list[Problem] = []
+    lines: Iterator[Line]
     if chosen is None:
-        lines = _of_images(recogniser, images, extractor, problems, top, unknown_above, console)
+        from newfound.recognition.reading import look_at
+
+        sources = find(images, None, "first", console, need_labels=False)
+        use_extractor(recogniser, extractor, sources)
+        examples = looked_at(recogniser, sources, console)
+        # An image is worth an answer of its own: whoever waits for it has it at once.
+        block = 1 if sources.images else 64
+        pairs = look_at(recogniser, examples, problems, top, unknown_above, block)
+        lines = (answer_line(example.name, answer) for example, answer in pairs)
     else:
         use_extractor(recogniser, extractor)
         guesses = None if smooth else top
@@ -90,23 +92,3 @@ def predict(
         print_lines(lines, form, as_json, at_once=chosen is not None and chosen.is_live)
     tell_problems(problems, console, None if chosen is None else MOST_LISTED)
     raise typer.Exit(exit_code(problems))
-
-
-def _of_images(
-    recogniser: "Recogniser",
-    images: list[str],
-    extractor: str | None,
-    problems: "list[Problem]",
-    top: int,
-    unknown_above: float | None,
-    console: Console,
-) -> Iterator[Line]:
-    from newfound.recognition.reading import look_at
-
-    sources = find(images, None, "first", console, need_labels=False)
-    use_extractor(recogniser, extractor, sources)
-    examples = looked_at(recogniser, sources, console)
-    # An image is worth an answer of its own: whoever waits for it has it at once.
-    block = 1 if sources.images else 64
-    pairs = look_at(recogniser, examples, problems, top, unknown_above, block)
-    return (answer_line(example.name, answer) for example, answer in pairs)

@@ -9,13 +9,12 @@ import typer
 from newfound.cli.console import Console, is_terminal, printable
 from newfound.cli.inputs import check_label
 from newfound.cli.models import locked, must_exist, save
+from newfound.cli.option_kinds import flag
 from newfound.cli.options import Model, Quiet, Wait
 
 Old = Annotated[str, typer.Argument(help="Class to rename.")]
 New = Annotated[str, typer.Argument(help="New name.")]
-Force = Annotated[
-    bool, typer.Option("--force", help="Merge the class into one that already has the new name.")
-]
+Force = Annotated[bool, flag("--force", "Merge the class into one that already has the new name.")]
 
 
 def rename(

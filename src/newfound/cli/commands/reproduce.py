@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newfound.cli.console import DONE, Console, emit, print_table
+from newfound.cli.option_kinds import count, flag, output_to
 from newfound.cli.options import Json, Quiet
 
 if TYPE_CHECKING:
@@ -21,18 +22,13 @@ What = Annotated[
     Literal["mnist", "rgbd", "icubworld28", "digits", "bayes"],
     typer.Argument(help="Data set, or bayes for Figure 1."),
 ]
-Trials = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run N trials (10).")]
+Trials = Annotated[int | None, count("Run N trials (10).")]
 Rare = Annotated[
     Literal["one", "each"],
     typer.Option(help="Make one class rare, or each class in turn (Figure 3)."),
 ]
-Quick = Annotated[
-    bool, typer.Option("--quick", help=f"Run {QUICK_TRIALS} trials, for a first look.")
-]
-Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", help="Write reports to this folder, one folder per data set."),
-]
+Quick = Annotated[bool, flag("--quick", f"Run {QUICK_TRIALS} trials, for a first look.")]
+Output = Annotated[Path, output_to("Write reports to this folder, one folder per data set.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the trials.")]
 ExtractorName = Annotated[
     str | None,

@@ -2,16 +2,13 @@
 
 from typing import Annotated
 
-import typer
-
 from newfound.cli.models import EditedModel
+from newfound.cli.option_kinds import flag
 from newfound.cli.options import ExtractorName, NewOrDefaultModel, Wait
 from newfound.cli.service import or_default, run
 from newfound.cli.service_options import Certificate, Host, KeepThumbnails, KeepVectors, Key, Port
 
-NoBrowser = Annotated[
-    bool, typer.Option("--no-browser", help="Print the address only; open no browser.")
-]
+NoBrowser = Annotated[bool, flag("--no-browser", "Print the address only; open no browser.")]
 
 
 def studio(

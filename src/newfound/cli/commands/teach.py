@@ -13,6 +13,7 @@ from newfound.cli.footage import MOST_LISTED, FootageInputs, FootageTeacher, che
 from newfound.cli.footage_options import AtMost, Centre, Crop, Every, Labels, Topic
 from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
 from newfound.cli.models import locked
+from newfound.cli.option_kinds import duration, flag
 from newfound.cli.options import As, ExtractorName, Images, NewModel, Quiet, Wait
 from newfound.common.errors import ClusterError
 from newfound.recognition.locking import Change
@@ -24,14 +25,12 @@ if TYPE_CHECKING:
 # Asking takes two matrices of d x d numbers at least: few machines hold more bytes than this.
 MOST_TO_ASK = 16 * 2**30
 
-Again = Annotated[
-    bool, typer.Option("--again", help="Teach images again even if they were taught before.")
-]
+Again = Annotated[bool, flag("--again", "Teach images again even if they were taught before.")]
 NoClassSums = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--no-class-sums",
-        help="Make a new model without sums per class. It takes less memory and a smaller file, "
+        "Make a new model without sums per class. It takes less memory and a smaller file, "
         "but no class can be forgotten at once (forget-class).",
     ),
 ]
@@ -43,9 +42,7 @@ Cluster = Annotated[
         "this machine. Workers must see the images under the same paths or addresses.",
     ),
 ]
-SaveEvery = Annotated[
-    float, typer.Option(min=0, metavar="SECONDS", help="Save this often while learning.")
-]
+SaveEvery = Annotated[float, duration("Save this often while learning.")]
 
 
 def teach(
