@@ -54,7 +54,8 @@ def removes(entry: Entry) -> bool:
 
 def redone(journal: Journal, blank: Knowledge, entries: Sequence[Entry]) -> bytes:
     """Return the model that entries lead to, after one of which a whole model is kept."""
-    start = max(index for index, entry in enumerate(entries) if journal.has_state(entry.id))
+    kept = (journal.last_state(entry.id) == entry.id for entry in entries)
+    start = max(index for index, is_kept in enumerate(kept) if is_kept)
     become(blank, journal.state_of(entries[start].id))
     for entry in entries[start + 1 :]:
         apply(blank, journal, entry)
