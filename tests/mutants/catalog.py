@@ -951,7 +951,7 @@ _STUDIO = (
     Mutant(
         "snapshot-never-due",
         "studio/service.py",
-        "        self.snapshot_task.changed.set()",
+        "        self._snapshots.tell()",
         "        pass",
         "the model's file is not written while the studio runs",
     ),

@@ -1,9 +1,8 @@
-"""Two tasks of the event loop: tell everyone the state, and write the model when it is quiet."""
+"""A task of the event loop: tell everyone the state."""
 
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 log = logging.getLogger("newfound.studio")
@@ -66,30 +65,3 @@ class Board:
             if asyncio.get_running_loop().time() > end:
                 return
             await asyncio.sleep(0.01)
-
-
-class SnapshotTask:
-    """Writes the model's file some seconds after the last change, or during many now and then.
-
-    The journal holds every change already: if this fails, nothing is lost but time at the next
-    start.
-    """
-
-    def __init__(self, write: Callable[[], None], idle: float, every: float) -> None:
-        self.changed = Signal()
-        self._write, self._idle, self._every = write, idle, every
-
-    async def run(self) -> None:
-        """Write whenever it is time to, for ever."""
-        loop = asyncio.get_running_loop()
-        while True:
-            await self.changed.wait()
-            latest = loop.time() + self._every
-            with suppress(TimeoutError):
-                while True:
-                    left = min(self._idle, latest - loop.time())
-                    await asyncio.wait_for(self.changed.wait(), left)
-            try:
-                await asyncio.to_thread(self._write)
-            except Exception:
-                log.exception("the model could not be written")

@@ -12,12 +12,12 @@ from fastapi import WebSocket
 from pydantic import ValidationError
 from starlette.websockets import WebSocketDisconnect
 
+from newfound.recognition.track import Track
 from newfound.studio.complaints import words_of
 from newfound.studio.errors import Refusal, reply_to
 from newfound.studio.limits import MB, Bucket
 from newfound.studio.messages import Teach
 from newfound.studio.service import LessonRequest, Service
-from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError
 
 # Longer texts are read in a thread: nobody else waits for them.
@@ -47,7 +47,7 @@ class Live:
 
     def __init__(self, socket: WebSocket, service: Service, smooth: float = 0.0) -> None:
         self.socket, self.service = socket, service
-        self._track = Track(smooth) if smooth else None
+        self._track = Track(service.recogniser, smooth) if smooth else None
         self.frames = self.dropped = self.lessons = 0
         self._looks, self._teaching = Lane(), Lane()
         self._loop = asyncio.get_running_loop()
