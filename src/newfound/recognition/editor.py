@@ -169,6 +169,7 @@ class Editor:
 
     # Edits, by examples and by classes.
 
+    @_once
     def teach(
         self,
         examples: Sequence[NewExample],
@@ -201,15 +202,6 @@ class Editor:
         WrongExtractorError, InputError
             As for `Recogniser.teach_vectors`.
         """
-        return self.history.once(key, lambda: self._teach(examples, labels, key, action))
-
-    def _teach(
-        self,
-        examples: Sequence[NewExample],
-        labels: Sequence[Any],
-        key: str | None,
-        action: str | None,
-    ) -> Edit:
         y = self._checked(examples, labels)
         for label in set(labels):
             check_label(label)
@@ -268,7 +260,7 @@ class Editor:
         meant = as_labels([self.recogniser.label(label)]).tolist()[0]
         if self.recogniser.taught.count(meant, example.digest):
             return self.history.nothing(f"{meant} was taught this already")
-        return self._teach([example], [meant], key, action)
+        return self.teach([example], [meant], key=key, action=action)
 
     @_once
     def forget(
