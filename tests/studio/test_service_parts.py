@@ -125,7 +125,7 @@ def test_states_are_told_together_and_the_last_one_always() -> None:
         task = asyncio.create_task(board.run())
         for position in range(1, 101):
             positions.append(position)
-            board.changed.set()
+            board.tell()
             await asyncio.sleep(0)
         while listener.told[-1:] != ["100"]:
             listener.heard.clear()
@@ -148,7 +148,7 @@ def test_a_board_goes_on_when_a_state_cannot_be_told(caplog: pytest.LogCaptureFi
         board.subscribers.add(listener)
         task = asyncio.create_task(board.run())
         while not listener.told:
-            board.changed.set()
+            board.tell()
             await asyncio.sleep(0.001)
         task.cancel()
         return listener.told

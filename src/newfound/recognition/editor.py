@@ -142,7 +142,7 @@ class Editor:
                 with journal.write():
                     journal.set("class_sums", int(class_sums))
                 journal.class_sums = class_sums
-            self.history.catch_up(None)
+            self.history.rebuild()
         elif not journal.read_only:  # there was no journal, or someone put another model there
             self._take_in(snapshot)
 

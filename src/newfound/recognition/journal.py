@@ -230,7 +230,8 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise JournalError(f"{self.path}: {error}{_advice(error)}") from error
+            is_damaged = any(word in str(error) for word in ("not a database", "malformed"))
+            raise JournalError(f"{self.path}: {error}{ADVICE if is_damaged else ''}") from error
 
     def set(self, name: str, value: Any) -> None:
         """Write down a setting; inside `write`."""
@@ -405,9 +406,3 @@ class Journal:
             return self._writer.execute(statement, values).fetchall()
         with self._in_words(), self._reading:
             return self._reader.execute(statement, values).fetchall()
-
-
-def _advice(error: sqlite3.Error) -> str:
-    if "not a database" in str(error) or "malformed" in str(error):
-        return ADVICE
-    return ""

@@ -51,19 +51,16 @@ class JournalHistory:
         actions = self.journal.actions
         self.undoable, self.redoable = actions.undoable, actions.redoable
 
-    def catch_up(self, position: int | None) -> None:
-        """Do all that was written after an entry; None: all there is."""
-        if position is None:
-            self._rebuild()
-        else:
-            for entry in self.journal.entries(position):
-                replay.apply(self.knowledge, self.journal, entry)
+    def catch_up(self, position: int) -> None:
+        """Do all that was written after an entry."""
+        for entry in self.journal.entries(position):
+            replay.apply(self.knowledge, self.journal, entry)
 
     def blank(self) -> Knowledge:
         """Return what is known before the first entry of the journal."""
         return new_knowledge(self.journal.class_sums)
 
-    def _rebuild(self) -> None:
+    def rebuild(self) -> None:
         """Know what the journal says."""
         self.knowledge.replace(replay.rebuilt(self.journal, self.blank()))
 
@@ -103,7 +100,7 @@ class JournalHistory:
         except BaseException:
             if self.knowledge.learner.version != before:
                 self._is_astray = True
-                self._rebuild()
+                self.rebuild()
                 self._is_astray = False
             raise
         finally:
@@ -214,11 +211,9 @@ class JournalHistory:
 
         def write() -> Entry:
             entry = journal.append(kind, detail, None, key)
-            if is_rebuilt and is_undo:
-                before = replay.rebuilt(journal, self.blank(), action.ids[0] - 1)
-                journal.keep_state(entry.id, replay.whole(before))
-            elif is_rebuilt:
-                journal.keep_state(entry.id, replay.redone(journal, self.blank(), entries))
+            if is_rebuilt:
+                remade = replay.undone if is_undo else replay.redone
+                journal.keep_state(entry.id, remade(journal, self.blank(), entries))
             return entry
 
         return self.write(write, f"{'undid' if is_undo else 'did again'}: {action}")

@@ -19,7 +19,7 @@ from newfound.learner.learner import CHOOSING, Learner
 from newfound.learner.loading import learner_of
 from newfound.recognition.extractors import common_identity
 from newfound.recognition.labels import LabelNames, check_label
-from newfound.recognition.sources import NewExample
+from newfound.recognition.sources import NewExample, stack
 from newfound.recognition.taught import TaughtImages
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.storage import format as file_format
@@ -168,9 +168,8 @@ class Knowledge:
         self, examples: Sequence[NewExample], labels: Sequence[Any]
     ) -> tuple[Rows, Labels, list[bytes], Identity | None]:
         """Return vectors, labels, digests and extractor of examples."""
-        X, y = np.stack([example.vector for example in examples]), as_labels(labels)
-        made_by = next((one.extractor for one in examples if one.extractor is not None), None)
-        return X, y, [example.digest for example in examples], made_by
+        X, made_by = stack(examples)
+        return X, as_labels(labels), [example.digest for example in examples], made_by
 
     def teach(
         self, examples: Sequence[NewExample], labels: Sequence[Any], *, at_once: bool = False

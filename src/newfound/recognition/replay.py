@@ -52,6 +52,11 @@ def removes(entry: Entry) -> bool:
     return entry.kind != "change" or any(before is not None for _, before, _ in entry.rows)
 
 
+def undone(journal: Journal, blank: Knowledge, entries: Sequence[Entry]) -> bytes:
+    """Return the model that was there before entries."""
+    return whole(rebuilt(journal, blank, entries[0].id - 1))
+
+
 def redone(journal: Journal, blank: Knowledge, entries: Sequence[Entry]) -> bytes:
     """Return the model that entries lead to, after one of which a whole model is kept."""
     kept = (journal.last_state(entry.id) == entry.id for entry in entries)

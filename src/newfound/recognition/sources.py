@@ -450,7 +450,7 @@ def blocks(
         yield block
 
 
-def stack(examples: Sequence[Example]) -> tuple[NDArray[np.floating], Identity | None]:
+def stack(examples: Sequence[Example | NewExample]) -> tuple[NDArray[np.floating], Identity | None]:
     """Return the vectors of examples, which all have one, (m, d), and what made them."""
     made = (example.extractor for example in examples if example.extractor is not None)
     rows = [example.vector for example in examples if example.vector is not None]

@@ -8,24 +8,6 @@ from typing import Protocol
 log = logging.getLogger("newfound.studio")
 
 
-class Signal:
-    """Something changed: any thread may say so, and one task waits for it."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._event = asyncio.Event()
-
-    def set(self) -> None:
-        """Say so, from whatever thread."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._event.set)
-
-    async def wait(self) -> None:
-        """Wait until somebody says so."""
-        await self._event.wait()
-        self._event.clear()
-
-
 class StateSubscriber(Protocol):
     """Who is told the state."""
 
@@ -41,14 +23,20 @@ class Board:
     """Pushes the state to all who listen, a few times a second, and the last one always."""
 
     def __init__(self, make: Callable[[], str], pause: float = 0.1) -> None:
-        self.changed = Signal()
         self.subscribers: set[StateSubscriber] = set()
         self._make, self._pause = make, pause
+        self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(self) -> None:
+        """Say, from whatever thread, that something changed."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._changed.set)
 
     async def run(self) -> None:
         """Push whenever something changed, for ever."""
         while True:
-            await self.changed.wait()
+            await self._changed.wait()
+            self._changed.clear()
             try:
                 text = await asyncio.to_thread(self._make) if self.subscribers else ""
                 for subscriber in self.subscribers:

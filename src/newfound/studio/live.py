@@ -66,7 +66,7 @@ class Live:
         writer = asyncio.create_task(self._write())
         code = None
         try:
-            board.changed.set()
+            board.tell()
             code = await self._read()
         except (WebSocketDisconnect, RuntimeError):  # it is gone, or was closed by the server
             pass

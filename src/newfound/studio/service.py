@@ -110,7 +110,7 @@ class Service:
         except Exception as error:  # who looks is told, too
             log.warning("the network cannot be loaded: %s", error)
             return
-        self.board.changed.set()
+        self.board.tell()
 
     # What threads do.
 
@@ -152,7 +152,7 @@ class Service:
 
     def tell_change(self) -> None:
         """Let everybody see the new state, and the model's file be written in a while."""
-        self.board.changed.set()
+        self.board.tell()
         self._snapshots.tell()
 
     def state_now(self) -> dict[str, Any]:

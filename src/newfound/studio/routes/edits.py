@@ -36,8 +36,8 @@ async def forget(asked: Forget, service: TheService) -> JSONResponse:
 @router.post("/move", response_model=Done, responses=errors(404))
 async def move(asked: Move, service: TheService) -> JSONResponse:
     """Say that examples show something else."""
-    move = service.editor.move
-    return JSONResponse(await service.edit(move, asked.examples, asked.label, key=asked.key))
+    done = await service.edit(service.editor.move, asked.examples, asked.label, key=asked.key)
+    return JSONResponse(done)
 
 
 @router.post("/rename", response_model=Done, responses=errors(404, 409))
