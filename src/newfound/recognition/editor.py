@@ -651,12 +651,13 @@ class Editor:
         with self.lock:
             self.history.check_writable()
             self.history.write_rest()
-            then = self.knowledge.freeze() if self.recogniser.is_taught else None
+            frozen = self.knowledge.freeze() if self.recogniser.is_taught else None
             marks = marks_of(self.journal, self.knowledge.changes)
-        if then is None:
+        if frozen is None:
             Path(os.path.realpath(self.path)).unlink(missing_ok=True)
         else:
-            file_format.write(self.path, then.to_state().keeping(marks), then.moment)
+            then, when = frozen
+            file_format.write(self.path, then.to_state().keeping(marks), when)
 
     def close(self) -> None:
         """Write the model's file, and close the journal."""

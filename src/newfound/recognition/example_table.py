@@ -125,20 +125,16 @@ class ExampleTable:
     ) -> list[int]:
         """Return the examples that have a label, newest first."""
         more = " AND vector IS NOT NULL" if with_vectors else ""
-        found = self._ask(
-            f"SELECT id FROM examples WHERE label = ?{more} ORDER BY id DESC LIMIT ?",
-            (_text(label), -1 if newest is None else newest),
-        )
-        return [number for (number,) in found]
+        most = -1 if newest is None else newest
+        return self._ids(f"label = ?{more} ORDER BY id DESC LIMIT ?", _text(label), most)
 
     def find(self, label: Any, digest: bytes) -> list[int]:
         """Return the examples of an image that have a label, newest first, with vectors first."""
-        found = self._ask(
-            "SELECT id FROM examples WHERE digest = ? AND label = ?"
-            " ORDER BY vector IS NULL, id DESC",
-            (digest, _text(label)),
-        )
-        return [number for (number,) in found]
+        which = "digest = ? AND label = ? ORDER BY vector IS NULL, id DESC"
+        return self._ids(which, digest, _text(label))
+
+    def _ids(self, which: str, *values: Any) -> list[int]:
+        return [row[0] for row in self._ask(f"SELECT id FROM examples WHERE {which}", values)]
 
     def kept(self, label: Any = None, before: int | None = None, limit: int = 50) -> list[Kept]:
         """Return examples of a label, or of all, newest first, from before an id on."""

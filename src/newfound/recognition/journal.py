@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -126,10 +126,10 @@ class Journal:
         self._reading = threading.Lock()
         self._written_by: int | None = None
         self.examples, self.inbox = ExampleTable(self._ask), Inbox(self._ask)
-        with self._in_words():
-            self._writer = self._connect()
+        with self._in_words(), ExitStack() as stack:
+            self._writer = self._reader = self._connect()
+            stack.callback(self._writer.close)  # unless it can be used
             try:
-                self._reader = self._writer
                 if read_only:  # all of one moment, whatever others write
                     self._writer.execute("BEGIN")
                 self._prepare()
@@ -138,11 +138,8 @@ class Journal:
                     self._limit(keep_vectors, keep_thumbnails)
                     self._reader = self._connect()
             except (KeyError, TypeError, ValueError) as error:
-                self._writer.close()
                 raise JournalError(f"{self.path}: damaged ({error!r}){ADVICE}") from error
-            except BaseException:
-                self._writer.close()
-                raise
+            stack.pop_all()
 
     def _limit(self, keep_vectors: int | None, keep_thumbnails: int | None) -> None:
         """Keep other numbers of things from now on, also whoever opens it next."""

@@ -171,14 +171,14 @@ def whole(knowledge: Knowledge) -> bytes:
     """Return a model as a journal keeps it; nothing, if it knows nothing."""
     if not knowledge.is_taught:
         return b""
-    with knowledge.lock:
-        state, changes = knowledge.freeze().to_state(), knowledge.changes
-    return bytes(file_format.to_bytes(state.keeping(changes_array(changes)), "the model"))
+    then, _ = knowledge.freeze()
+    state = then.to_state().keeping(changes_array(then.changes))
+    return bytes(file_format.to_bytes(state, "the model"))
 
 
 def become(knowledge: Knowledge, model: bytes) -> None:
     """Become the model that `whole` returned, or nothing was returned of."""
-    other = knowledge.blank()
+    other = Knowledge(knowledge.learner.blank())
     if model:
         state = file_format.from_bytes(BytesIO(model), "the journal")
         other = Knowledge.of_state(state, "the journal")

@@ -163,14 +163,12 @@ class Service:
 
     async def look(self, image: bytes) -> dict[str, Any]:
         """Say what an image shows, once a thread is free."""
-        arrived = monotonic()
-        answer: dict[str, Any] = await self._in_turn(lambda: self.look_now(image, arrived))
+        answer: dict[str, Any] = await self._in_turn(partial(self.look_now, image, monotonic()))
         return answer
 
     async def teach(self, lesson: LessonRequest) -> dict[str, Any]:
         """Teach an image, once a thread is free."""
-        arrived = monotonic()
-        done, _ = await self._in_turn(lambda: self.lesson_now(lesson, arrived))
+        done, _ = await self._in_turn(partial(self.lesson_now, lesson, monotonic()))
         return {**done, "state": await self.ask(self.state_now)}
 
     async def edit(
