@@ -285,7 +285,7 @@ class Knowledge:
             return self._beside(copy.deepcopy(self.learner))
 
     def freeze(self) -> "tuple[Knowledge, int]":
-        """Return a copy that has derived nothing, and its moment, of which later ones are larger."""
+        """Return a copy that has derived nothing, and its moment; later ones have larger ones."""
         with self.lock:
             return self._beside(self.learner.copy()), moment()
 

@@ -55,7 +55,7 @@ def teach(lesson: "Lesson", found: Sources, client: Any) -> Iterator[None]:
     extractor = extractor_for(recogniser, found)
     files = [image for image in found.images if not isinstance(image, ImageInMemory)]
     here: list[Any] = [image for image in found.images if isinstance(image, ImageInMemory)]
-    rest = found._replace(images=here)
+    rest = Sources(found.need_labels, here, found.vectors, found.passed_over, found.problems)
     for example in examples(recogniser, rest, lesson.wants):
         lesson.add(example)
         yield
