@@ -607,8 +607,8 @@ _RECOGNITION = (
     Mutant(
         "open-questions-emptied",
         "recognition/example_table.py",
-        'one(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")',
-        'one("DELETE FROM examples WHERE label IS NULL")',
+        'self._ask(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")',
+        'self._ask("DELETE FROM examples WHERE label IS NULL")',
         "emptying the bin takes the pictures of questions nobody has answered yet",
     ),
     Mutant(
@@ -951,7 +951,7 @@ _STUDIO = (
     Mutant(
         "snapshot-never-due",
         "studio/service.py",
-        "        self.snapshot_task.changed.set()",
+        "        self._snapshots.tell()",
         "        pass",
         "the model's file is not written while the studio runs",
     ),

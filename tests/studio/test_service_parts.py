@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from newfound.studio import page_files
-from newfound.studio.background import Board, SnapshotTask
+from newfound.studio.background import Board
 from newfound.studio.errors import OURS, Refusal, reply_to
 from newfound.studio.limits import ServiceLimits
 from newfound.studio.live import Live
@@ -125,7 +125,7 @@ def test_states_are_told_together_and_the_last_one_always() -> None:
         task = asyncio.create_task(board.run())
         for position in range(1, 101):
             positions.append(position)
-            board.changed.set()
+            board.tell()
             await asyncio.sleep(0)
         while listener.told[-1:] != ["100"]:
             listener.heard.clear()
@@ -148,29 +148,13 @@ def test_a_board_goes_on_when_a_state_cannot_be_told(caplog: pytest.LogCaptureFi
         board.subscribers.add(listener)
         task = asyncio.create_task(board.run())
         while not listener.told:
-            board.changed.set()
+            board.tell()
             await asyncio.sleep(0.001)
         task.cancel()
         return listener.told
 
     assert asyncio.run(run()) == ["a state"]
     assert "ZeroDivisionError" in caplog.text
-
-
-def test_a_snapshot_is_written_also_while_changes_never_end() -> None:
-    async def run() -> None:
-        loop, written = asyncio.get_running_loop(), asyncio.Event()
-
-        def write() -> None:
-            loop.call_soon_threadsafe(written.set)
-
-        snapshots = SnapshotTask(write, idle=1000, every=0.05)
-        task = asyncio.create_task(snapshots.run())
-        snapshots.changed.set()
-        await asyncio.wait_for(written.wait(), 20)
-        task.cancel()
-
-    asyncio.run(run())
 
 
 @pytest.mark.parametrize(

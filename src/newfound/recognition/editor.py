@@ -142,7 +142,7 @@ class Editor:
                 with journal.write():
                     journal.set("class_sums", int(class_sums))
                 journal.class_sums = class_sums
-            self.history.catch_up(None)
+            self.history.rebuild()
         elif not journal.read_only:  # there was no journal, or someone put another model there
             self._take_in(snapshot)
 
@@ -169,6 +169,7 @@ class Editor:
 
     # Edits, by examples and by classes.
 
+    @_once
     def teach(
         self,
         examples: Sequence[NewExample],
@@ -201,15 +202,6 @@ class Editor:
         WrongExtractorError, InputError
             As for `Recogniser.teach_vectors`.
         """
-        return self.history.once(key, lambda: self._teach(examples, labels, key, action))
-
-    def _teach(
-        self,
-        examples: Sequence[NewExample],
-        labels: Sequence[Any],
-        key: str | None,
-        action: str | None,
-    ) -> Edit:
         y = self._checked(examples, labels)
         for label in set(labels):
             check_label(label)
@@ -268,7 +260,7 @@ class Editor:
         meant = as_labels([self.recogniser.label(label)]).tolist()[0]
         if self.recogniser.taught.count(meant, example.digest):
             return self.history.nothing(f"{meant} was taught this already")
-        return self._teach([example], [meant], key, action)
+        return self.teach([example], [meant], key=key, action=action)
 
     @_once
     def forget(
@@ -659,12 +651,13 @@ class Editor:
         with self.lock:
             self.history.check_writable()
             self.history.write_rest()
-            then = self.knowledge.freeze() if self.recogniser.is_taught else None
+            frozen = self.knowledge.freeze() if self.recogniser.is_taught else None
             marks = marks_of(self.journal, self.knowledge.changes)
-        if then is None:
+        if frozen is None:
             Path(os.path.realpath(self.path)).unlink(missing_ok=True)
         else:
-            file_format.write(self.path, then.to_state().keeping(marks), then.moment)
+            then, when = frozen
+            file_format.write(self.path, then.to_state().keeping(marks), when)
 
     def close(self) -> None:
         """Write the model's file, and close the journal."""

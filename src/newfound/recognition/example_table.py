@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from newfound.common.errors import InputError
 from newfound.features.identity import Identity
-from newfound.recognition.inbox import OPEN, storable
+from newfound.recognition.inbox import OPEN, Ask, storable
 from newfound.recognition.sources import NewExample
 
 TABLES = """
@@ -60,14 +59,14 @@ class ExampleTable:
 
     Parameters
     ----------
-    connection : callable
-        Returns a context with what executes SQL: inside the journal's `write`, what writes.
+    ask : callable
+        Does a statement of SQL, and returns its rows: inside the journal's `write`, as it writes.
     """
 
     # _fresh: what was added last, by id: it is taught at once, and need not be read back.
 
-    def __init__(self, connection: Callable[[], AbstractContextManager[Any]]) -> None:
-        self._connection = connection
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
         self._fresh: dict[int, NewExample] = {}
 
     def add(self, examples: Iterable[NewExample], keep_thumbnails: int) -> list[int]:
@@ -76,53 +75,49 @@ class ExampleTable:
         Of so many examples, the newest, pictures are kept.
         """
         ids, now, self._fresh = [], time.time(), {}
-        with self._connection() as one:
-            for new in examples:
-                maker = None if new.extractor is None else _extractor(one, new.extractor)
-                row, source = np.ascontiguousarray(new.vector), storable(new.source)
-                added = one(
-                    "INSERT INTO examples"
-                    " (time, source, digest, extractor, dtype, vector, thumbnail)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (now, source, new.digest, maker, row.dtype.str, row.tobytes(), new.thumbnail),
-                )
-                ids.append(int(added.lastrowid))
-                self._fresh[ids[-1]] = new._replace(vector=row)
+        for new in examples:
+            maker = None if new.extractor is None else self._extractor(new.extractor)
+            row, source = np.ascontiguousarray(new.vector), storable(new.source)
+            [(number,)] = self._ask(
+                "INSERT INTO examples"
+                " (time, source, digest, extractor, dtype, vector, thumbnail)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (now, source, new.digest, maker, row.dtype.str, row.tobytes(), new.thumbnail),
+            )
+            ids.append(number)
+            self._fresh[number] = new._replace(vector=row)
         self.drop_thumbnails(keep_thumbnails)
         return ids
 
     def put_vector(self, number: int, vector: NDArray[np.floating]) -> None:
         """Write down the vector of an example that has none any more; inside `write`."""
         row = np.ascontiguousarray(vector)
-        with self._connection() as one:
-            one(
-                "UPDATE examples SET vector = ?, dtype = ? WHERE id = ? AND vector IS NULL",
-                (row.tobytes(), row.dtype.str, number),
-            )
+        self._ask(
+            "UPDATE examples SET vector = ?, dtype = ? WHERE id = ? AND vector IS NULL",
+            (row.tobytes(), row.dtype.str, number),
+        )
 
     def relabel(self, rows: Sequence[Change]) -> None:
         """Give examples other labels; inside `write`."""
-        with self._connection() as one:
-            for number, _, after in rows:
-                one("UPDATE examples SET label = ? WHERE id = ?", (_text(after), number))
+        for number, _, after in rows:
+            self._ask("UPDATE examples SET label = ? WHERE id = ?", (_text(after), number))
 
     def vectors(self, ids: Sequence[int]) -> list[NewExample]:
         """Return examples as a model is taught them, or raise NoSuchExampleError."""
         if ids and all(number in self._fresh for number in ids):
             return [self._fresh[number] for number in ids]
         examples = []
-        with self._connection() as one:
-            for number in ids:
-                row = one(
-                    "SELECT dtype, vector, digest, identity FROM examples LEFT JOIN extractors"
-                    " ON extractors.id = extractor WHERE examples.id = ?",
-                    (number,),
-                ).fetchone()
-                if row is None or row[1] is None:
-                    raise NoSuchExampleError(f"of example {number}, no vector is kept any more")
-                dtype, vector, digest, identity = row
-                maker = None if identity is None else Identity.from_json(json.loads(identity))
-                examples.append(NewExample(np.frombuffer(vector, np.dtype(dtype)), digest, maker))
+        for number in ids:
+            found = self._ask(
+                "SELECT dtype, vector, digest, identity FROM examples LEFT JOIN extractors"
+                " ON extractors.id = extractor WHERE examples.id = ? AND vector IS NOT NULL",
+                (number,),
+            )
+            if not found:
+                raise NoSuchExampleError(f"of example {number}, no vector is kept any more")
+            dtype, vector, digest, identity = found[0]
+            maker = None if identity is None else Identity.from_json(json.loads(identity))
+            examples.append(NewExample(np.frombuffer(vector, np.dtype(dtype)), digest, maker))
         return examples
 
     def ids_of(
@@ -130,22 +125,16 @@ class ExampleTable:
     ) -> list[int]:
         """Return the examples that have a label, newest first."""
         more = " AND vector IS NOT NULL" if with_vectors else ""
-        with self._connection() as one:
-            ids = one(
-                f"SELECT id FROM examples WHERE label = ?{more} ORDER BY id DESC LIMIT ?",
-                (_text(label), -1 if newest is None else newest),
-            )
-            return [row[0] for row in ids.fetchall()]
+        most = -1 if newest is None else newest
+        return self._ids(f"label = ?{more} ORDER BY id DESC LIMIT ?", _text(label), most)
 
     def find(self, label: Any, digest: bytes) -> list[int]:
         """Return the examples of an image that have a label, newest first, with vectors first."""
-        with self._connection() as one:
-            ids = one(
-                "SELECT id FROM examples WHERE digest = ? AND label = ?"
-                " ORDER BY vector IS NULL, id DESC",
-                (digest, _text(label)),
-            )
-            return [row[0] for row in ids.fetchall()]
+        which = "digest = ? AND label = ? ORDER BY vector IS NULL, id DESC"
+        return self._ids(which, digest, _text(label))
+
+    def _ids(self, which: str, *values: Any) -> list[int]:
+        return [row[0] for row in self._ask(f"SELECT id FROM examples WHERE {which}", values)]
 
     def kept(self, label: Any = None, before: int | None = None, limit: int = 50) -> list[Kept]:
         """Return examples of a label, or of all, newest first, from before an id on."""
@@ -153,72 +142,64 @@ class ExampleTable:
         if label is not None:
             some, values = "label = ?", [_text(label)]
         bounds = min(MOST, MOST if before is None else before), min(MOST, limit)
-        with self._connection() as one:
-            rows = one(
-                f"{_KEPT} WHERE {some} AND id < ? ORDER BY id DESC LIMIT ?", (*values, *bounds)
-            ).fetchall()
+        rows = self._ask(
+            f"{_KEPT} WHERE {some} AND id < ? ORDER BY id DESC LIMIT ?", (*values, *bounds)
+        )
         return [_kept(row) for row in rows]
 
     def example(self, number: int) -> Kept:
         """Return what is known of an example, or raise NoSuchExampleError."""
-        row = None
-        if 0 < number < MOST:
-            with self._connection() as one:
-                row = one(f"{_KEPT} WHERE id = ?", (number,)).fetchone()
-        if row is None:
+        found = self._ask(f"{_KEPT} WHERE id = ?", (number,)) if 0 < number < MOST else []
+        if not found:
             raise NoSuchExampleError(f"there is no example {number}")
-        return _kept(row)
+        return _kept(found[0])
 
     def thumbnail(self, number: int) -> bytes | None:
         """Return the picture of an example; None: none is kept."""
         self.example(number)
-        with self._connection() as one:
-            row = one("SELECT thumbnail FROM examples WHERE id = ?", (number,)).fetchone()
-        return None if row is None else row[0]
+        found = self._ask("SELECT thumbnail FROM examples WHERE id = ?", (number,))
+        return found[0][0] if found else None
 
     def counts(self) -> dict[Any, int]:
         """Return how many examples of each label are written down."""
-        with self._connection() as one:
-            rows = one(
-                "SELECT label, count(*) FROM examples WHERE label IS NOT NULL GROUP BY label"
-            ).fetchall()
+        rows = self._ask(
+            "SELECT label, count(*) FROM examples WHERE label IS NOT NULL GROUP BY label"
+        )
         return {json.loads(label): count for label, count in rows}
 
     def count(self, condition: str) -> int:
         """Return how many examples there are that meet a condition."""
-        with self._connection() as one:
-            return int(one(f"SELECT count(*) FROM examples WHERE {condition}").fetchone()[0])
+        [(number,)] = self._ask(f"SELECT count(*) FROM examples WHERE {condition}")
+        return int(number)
 
     def drop_thumbnails(self, keep: int) -> None:
         """Let go of the oldest pictures beyond a number; inside `write`."""
         many = self.count("thumbnail IS NOT NULL") - keep
         if many > 0:
-            with self._connection() as one:
-                one(
-                    "UPDATE examples SET thumbnail = NULL WHERE id IN (SELECT id FROM examples"
-                    " WHERE thumbnail IS NOT NULL ORDER BY id LIMIT ?)",
-                    (many,),
-                )
+            self._ask(
+                "UPDATE examples SET thumbnail = NULL WHERE id IN (SELECT id FROM examples"
+                " WHERE thumbnail IS NOT NULL ORDER BY id LIMIT ?)",
+                (many,),
+            )
 
     def forget_past(self, keep_vectors: int) -> None:
         """Let go of what was deleted, and of the oldest vectors beyond a number; in `write`.
 
         Open questions stay.
         """
-        with self._connection() as one:
-            one(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")
-            one(
-                "UPDATE examples SET vector = NULL WHERE vector IS NOT NULL AND label IS NOT NULL"
-                " AND id NOT IN (SELECT id FROM examples WHERE vector IS NOT NULL"
-                " AND label IS NOT NULL ORDER BY id DESC LIMIT ?)",
-                (keep_vectors,),
-            )
+        self._ask(f"DELETE FROM examples WHERE label IS NULL AND id NOT IN ({OPEN})")
+        self._ask(
+            "UPDATE examples SET vector = NULL WHERE vector IS NOT NULL AND label IS NOT NULL"
+            " AND id NOT IN (SELECT id FROM examples WHERE vector IS NOT NULL"
+            " AND label IS NOT NULL ORDER BY id DESC LIMIT ?)",
+            (keep_vectors,),
+        )
 
-
-def _extractor(one: Any, identity: Identity) -> int:
-    text = json.dumps(identity.to_json(), sort_keys=True)
-    one("INSERT OR IGNORE INTO extractors (identity) VALUES (?)", (text,))
-    return int(one("SELECT id FROM extractors WHERE identity = ?", (text,)).fetchone()[0])
+    def _extractor(self, identity: Identity) -> int:
+        text = json.dumps(identity.to_json(), sort_keys=True)
+        self._ask("INSERT OR IGNORE INTO extractors (identity) VALUES (?)", (text,))
+        [(number,)] = self._ask("SELECT id FROM extractors WHERE identity = ?", (text,))
+        return int(number)
 
 
 def _text(label: Any) -> str | None:

@@ -126,9 +126,6 @@ def extractor_for(
         return extractor_from_identity(known, choice)
     else:
         extractor = extractor_from_name(choice, known.root)
-    common_identity(known, extractor.identity, f"{_name(choice)} makes those")
+    name = choice if isinstance(choice, str) else type(choice).__name__
+    common_identity(known, extractor.identity, f"{name} makes those")
     return extractor
-
-
-def _name(choice: "str | Extractor") -> str:
-    return os.fspath(choice) if isinstance(choice, str) else type(choice).__name__

@@ -7,7 +7,6 @@ gives them one; whoever undoes that has the question again.
 import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from newfound.common.errors import InputError
@@ -29,7 +28,8 @@ TABLES = {
 # The examples of open questions: they have no label, and were not deleted either.
 OPEN = "SELECT example FROM asked JOIN questions ON questions.id = question WHERE open"
 
-Execute = Callable[..., Any]
+# Does a statement of SQL, and returns its rows.
+Ask = Callable[..., list[Any]]
 
 
 class NoSuchQuestionError(InputError):
@@ -51,40 +51,39 @@ class Inbox:
 
     Parameters
     ----------
-    connection : callable
-        Returns a context with what executes SQL: inside the journal's `write`, what writes.
+    ask : callable
+        Does a statement of SQL, and returns its rows: inside the journal's `write`, as it writes.
     """
 
-    def __init__(self, connection: Callable[[], AbstractContextManager[Execute]]) -> None:
-        self._connection = connection
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
 
-    def prepare(self, one: Execute, *, temporary: bool) -> None:
+    def prepare(self, *, temporary: bool) -> None:
         """Make the tables where a journal of before there were questions has none.
 
         Who may only read makes them beside the file: in a journal without them nothing was asked.
         """
-        found = {row[0] for row in one("SELECT name FROM sqlite_schema").fetchall()}
+        found = {name for (name,) in self._ask("SELECT name FROM sqlite_schema")}
+        create = f"CREATE {'TEMP ' if temporary else ''}TABLE IF NOT EXISTS"
         for name, columns in TABLES.items():
             if name not in found:
-                one(f"CREATE {'TEMP ' if temporary else ''}TABLE IF NOT EXISTS {name} {columns}")
+                self._ask(f"{create} {name} {columns}")
 
     def add(self, examples: Sequence[int], source: str, guess: str | None) -> int:
         """Ask what examples show, and return the question's id; inside `write`."""
-        with self._connection() as one:
-            asked = one(
-                "INSERT INTO questions (time, source, guess) VALUES (?, ?, ?)",
-                (time.time(), storable(source), None if guess is None else storable(guess)),
-            )
-            number = int(asked.lastrowid)
-            for example in examples:
-                one("INSERT INTO asked VALUES (?, ?)", (example, number))
-            old = one(
-                "SELECT id FROM questions WHERE open ORDER BY id DESC LIMIT -1 OFFSET ?",
-                (MOST_QUESTIONS,),
-            )
-            for (each,) in old.fetchall():
-                self.dismiss(each)
-        return number
+        [(number,)] = self._ask(
+            "INSERT INTO questions (time, source, guess) VALUES (?, ?, ?) RETURNING id",
+            (time.time(), storable(source), None if guess is None else storable(guess)),
+        )
+        for example in examples:
+            self._ask("INSERT INTO asked VALUES (?, ?)", (example, number))
+        old = self._ask(
+            "SELECT id FROM questions WHERE open ORDER BY id DESC LIMIT -1 OFFSET ?",
+            (MOST_QUESTIONS,),
+        )
+        for (each,) in old:
+            self.dismiss(each)
+        return int(number)
 
     def find(self, number: int) -> Question:
         """Return an open question, or raise NoSuchQuestionError."""
@@ -95,46 +94,52 @@ class Inbox:
 
     def open(self, before: int | None = None, limit: int = 50) -> list[Question]:
         """Return open questions, newest first, from before an id on."""
-        with self._connection() as one:
-            found = one(
-                "SELECT id, time, source, guess FROM questions WHERE open AND id < ?"
-                " ORDER BY id DESC LIMIT ?",
-                (2**62 if before is None else min(2**62, before), min(2**62, limit)),
-            ).fetchall()
-            return [
-                Question(number, when, source, guess, _frames(one, number))
-                for number, when, source, guess in found
-            ]
+        found = self._ask(
+            "SELECT id, time, source, guess FROM questions WHERE open AND id < ?"
+            " ORDER BY id DESC LIMIT ?",
+            (2**62 if before is None else min(2**62, before), min(2**62, limit)),
+        )
+        return [
+            Question(number, when, source, guess, self._frames(number))
+            for number, when, source, guess in found
+        ]
+
+    def _frames(self, number: int) -> list[int]:
+        """Return the examples of a question that are there."""
+        found = self._ask(
+            "SELECT example FROM asked JOIN examples ON examples.id = example"
+            " WHERE question = ? ORDER BY example",
+            (number,),
+        )
+        return [example for (example,) in found]
 
     @property
     def count(self) -> int:
         """How many questions are open."""
-        with self._connection() as one:
-            return int(one("SELECT count(*) FROM questions WHERE open").fetchone()[0])
+        [(number,)] = self._ask("SELECT count(*) FROM questions WHERE open")
+        return int(number)
 
     @property
     def frames(self) -> int:
         """How many examples the open questions have."""
-        with self._connection() as one:
-            found = one(f"SELECT count(*) FROM examples WHERE id IN ({OPEN})").fetchone()
-        return int(found[0])
+        [(number,)] = self._ask(f"SELECT count(*) FROM examples WHERE id IN ({OPEN})")
+        return int(number)
 
     def note(self, entry: int, kind: str, detail: dict[str, Any]) -> None:
         """Close the question that an entry names; open it again where that is undone; in `write`.
 
         What is done again is closed again.
         """
-        with self._connection() as one:
-            if kind in ("undo", "redo"):
-                one(
-                    "UPDATE questions SET open = ? WHERE named IN (SELECT value FROM json_each(?))",
-                    (int(kind == "undo"), json.dumps(detail["of"])),
-                )
-            elif "question" in detail:
-                one(
-                    "UPDATE questions SET open = 0, named = ? WHERE id = ?",
-                    (entry, detail["question"]),
-                )
+        if kind in ("undo", "redo"):
+            self._ask(
+                "UPDATE questions SET open = ? WHERE named IN (SELECT value FROM json_each(?))",
+                (int(kind == "undo"), json.dumps(detail["of"])),
+            )
+        elif "question" in detail:
+            self._ask(
+                "UPDATE questions SET open = 0, named = ? WHERE id = ?",
+                (entry, detail["question"]),
+            )
 
     def dismiss(self, number: int) -> None:
         """Let go of a question; inside `write`.
@@ -142,21 +147,19 @@ class Inbox:
         Its examples go with it, unless entries speak of them, because it was named and that was
         undone: then they are like any that were deleted.
         """
-        with self._connection() as one:
-            one(
-                "DELETE FROM examples WHERE id IN (SELECT example FROM asked JOIN questions"
-                " ON questions.id = question WHERE question = ? AND named IS NULL)",
-                (number,),
-            )
-            one("DELETE FROM asked WHERE question = ?", (number,))
-            one("DELETE FROM questions WHERE id = ?", (number,))
+        self._ask(
+            "DELETE FROM examples WHERE id IN (SELECT example FROM asked JOIN questions"
+            " ON questions.id = question WHERE question = ? AND named IS NULL)",
+            (number,),
+        )
+        self._ask("DELETE FROM asked WHERE question = ?", (number,))
+        self._ask("DELETE FROM questions WHERE id = ?", (number,))
 
     def forget_past(self) -> None:
         """Let go of questions that were answered, once that cannot be undone; inside `write`."""
-        with self._connection() as one:
-            one("DELETE FROM questions WHERE NOT open")
-            one("DELETE FROM asked WHERE question NOT IN (SELECT id FROM questions)")
-            one("UPDATE questions SET named = NULL")
+        self._ask("DELETE FROM questions WHERE NOT open")
+        self._ask("DELETE FROM asked WHERE question NOT IN (SELECT id FROM questions)")
+        self._ask("UPDATE questions SET named = NULL")
 
 
 def storable(text: str) -> str:
@@ -166,13 +169,3 @@ def storable(text: str) -> str:
     'caf\\udce9'
     """
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _frames(one: Execute, number: int) -> list[int]:
-    """Return the examples of a question that are there."""
-    found = one(
-        "SELECT example FROM asked JOIN examples ON examples.id = example"
-        " WHERE question = ? ORDER BY example",
-        (number,),
-    )
-    return [row[0] for row in found.fetchall()]

@@ -11,8 +11,8 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -125,11 +125,11 @@ class Journal:
         self.last: int = 0
         self._reading = threading.Lock()
         self._written_by: int | None = None
-        self.examples, self.inbox = ExampleTable(self._read), Inbox(self._read)
-        with self._in_words():
-            self._writer = self._connect()
+        self.examples, self.inbox = ExampleTable(self._ask), Inbox(self._ask)
+        with self._in_words(), ExitStack() as stack:
+            self._writer = self._reader = self._connect()
+            stack.callback(self._writer.close)  # unless it can be used
             try:
-                self._reader = self._writer
                 if read_only:  # all of one moment, whatever others write
                     self._writer.execute("BEGIN")
                 self._prepare()
@@ -138,11 +138,8 @@ class Journal:
                     self._limit(keep_vectors, keep_thumbnails)
                     self._reader = self._connect()
             except (KeyError, TypeError, ValueError) as error:
-                self._writer.close()
                 raise JournalError(f"{self.path}: damaged ({error!r}){ADVICE}") from error
-            except BaseException:
-                self._writer.close()
-                raise
+            stack.pop_all()
 
     def _limit(self, keep_vectors: int | None, keep_thumbnails: int | None) -> None:
         """Keep other numbers of things from now on, also whoever opens it next."""
@@ -195,7 +192,7 @@ class Journal:
             raise JournalError(f"{self.path}: not a journal of newfound")
         elif found[1] > VERSION:
             raise JournalError(f"{self.path}: a journal of a later version: upgrade newfound")
-        self.inbox.prepare(one, temporary=self.read_only)
+        self.inbox.prepare(temporary=self.read_only)
         self._recount()
 
     def _recount(self) -> None:
@@ -230,7 +227,8 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise JournalError(f"{self.path}: {error}{_advice(error)}") from error
+            is_damaged = any(word in str(error) for word in ("not a database", "malformed"))
+            raise JournalError(f"{self.path}: {error}{ADVICE if is_damaged else ''}") from error
 
     def set(self, name: str, value: Any) -> None:
         """Write down a setting; inside `write`."""
@@ -303,37 +301,29 @@ class Journal:
 
         0: there is none; then a model begins with nothing, before the first entry.
         """
-        with self._read() as one:
-            found = one(
-                "SELECT ifnull(max(entry), 0) FROM states WHERE entry <= ?",
-                (self.last if until is None else until,),
-            ).fetchone()
-        return int(found[0])
-
-    def has_state(self, entry: int) -> bool:
-        """Tell whether the whole model is kept as it was after an entry."""
-        with self._read() as one:
-            return one("SELECT 1 FROM states WHERE entry = ?", (entry,)).fetchone() is not None
+        [(entry,)] = self._ask(
+            "SELECT ifnull(max(entry), 0) FROM states WHERE entry <= ?",
+            (self.last if until is None else until,),
+        )
+        return int(entry)
 
     def state_of(self, entry: int) -> bytes:
         """Return the whole model that was kept with an entry."""
-        with self._read() as one:
-            found = one("SELECT model FROM states WHERE entry = ?", (entry,)).fetchone()
-        if found is None:
+        found = self._ask("SELECT model FROM states WHERE entry = ?", (entry,))
+        if not found:
             raise JournalError(f"{self.path}: the model of entry {entry} is not kept any more")
-        return bytes(found[0])
+        return bytes(found[0][0])
 
     def entries(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
         """Yield entries in order."""
         most = 2**62 if until is None else until
         step = 1000
         while True:
-            with self._read() as one:
-                found = one(
-                    "SELECT id, kind, action, detail FROM entries"
-                    " WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
-                    (after, most, step),
-                ).fetchall()
+            found = self._ask(
+                "SELECT id, kind, action, detail FROM entries"
+                " WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+                (after, most, step),
+            )
             for number, kind, action, detail in found:
                 yield Entry(number, kind, action, json.loads(detail))
             if len(found) < step:
@@ -348,9 +338,8 @@ class Journal:
 
     def entry_of(self, key: str) -> Entry | None:
         """Return the entry that was written with a key."""
-        with self._read() as one:
-            found = one("SELECT id FROM entries WHERE key = ?", (key,)).fetchone()
-        return None if found is None else self.entry(found[0])
+        found = self._ask("SELECT id FROM entries WHERE key = ?", (key,))
+        return self.entry(found[0][0]) if found else None
 
     @property
     def deleted(self) -> int:
@@ -408,19 +397,9 @@ class Journal:
                 self._reader.close()
             self._writer.close()
 
-    def _read(self) -> AbstractContextManager[Any]:
-        """Return a context with what asks: inside `write`, what writes, and sees what it wrote."""
+    def _ask(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows of a statement; inside `write`, of who writes, and sees what it wrote."""
         if self._written_by == threading.get_ident():
-            return nullcontext(self._writer.execute)
-        return self._read_alone()
-
-    @contextmanager
-    def _read_alone(self) -> Iterator[Any]:
+            return self._writer.execute(statement, values).fetchall()
         with self._in_words(), self._reading:
-            yield self._reader.execute
-
-
-def _advice(error: sqlite3.Error) -> str:
-    if "not a database" in str(error) or "malformed" in str(error):
-        return ADVICE
-    return ""
+            return self._reader.execute(statement, values).fetchall()

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Literal
 
 from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
@@ -51,19 +51,16 @@ class JournalHistory:
         actions = self.journal.actions
         self.undoable, self.redoable = actions.undoable, actions.redoable
 
-    def catch_up(self, position: int | None) -> None:
-        """Do all that was written after an entry; None: all there is."""
-        if position is None:
-            self._rebuild()
-        else:
-            for entry in self.journal.entries(position):
-                replay.apply(self.knowledge, self.journal, entry)
+    def catch_up(self, position: int) -> None:
+        """Do all that was written after an entry."""
+        for entry in self.journal.entries(position):
+            replay.apply(self.knowledge, self.journal, entry)
 
     def blank(self) -> Knowledge:
         """Return what is known before the first entry of the journal."""
         return new_knowledge(self.journal.class_sums)
 
-    def _rebuild(self) -> None:
+    def rebuild(self) -> None:
         """Know what the journal says."""
         self.knowledge.replace(replay.rebuilt(self.journal, self.blank()))
 
@@ -94,14 +91,16 @@ class JournalHistory:
         try:
             with self.journal.write():
                 entry = write()
-                if replay.removes(entry):
-                    self._apply_aside(entry)
+                if replay.removes(entry):  # who looks meanwhile sees the model as it was
+                    other = self.knowledge.copy()
+                    replay.apply(other, self.journal, entry)
+                    self.knowledge.replace(other)
                 else:
                     replay.apply(self.knowledge, self.journal, entry)
         except BaseException:
             if self.knowledge.learner.version != before:
                 self._is_astray = True
-                self._rebuild()
+                self.rebuild()
                 self._is_astray = False
             raise
         finally:
@@ -110,12 +109,6 @@ class JournalHistory:
             if self.journal.is_full:
                 self.forget_entries()
         return self._edit_of(entry, what or describe(entry.kind, entry.detail))
-
-    def _apply_aside(self, entry: Entry) -> None:
-        """Do what an entry says on a copy: who looks meanwhile sees the model as it was."""
-        other = self.knowledge.copy()
-        replay.apply(other, self.journal, entry)
-        self.knowledge.replace(other)
 
     def append(self, kind: str, detail: dict[str, Any], key: str | None = None) -> Entry:
         """Write an entry; before one that cannot be turned round, what there is, to go back to."""
@@ -180,25 +173,7 @@ class JournalHistory:
         ------
         NothingToUndoError
         """
-        return self.once(key, lambda: self._undo(key))
-
-    def _undo(self, key: str | None) -> Edit:
-        if not self.journal.actions.done:
-            raise NothingToUndoError("there is nothing to undo")
-        action = self.journal.actions.done[-1]
-        entries = [self.journal.entry(number) for number in action.ids]
-        rows = [row for entry in reversed(entries) for row in replay.inverse(entry.rows)]
-        turns = all(map(replay.can_take_back, entries))
-        detail = {"of": action.ids, "rows": rows, "rebuilt": not turns}
-
-        def write() -> Entry:
-            entry = self.journal.append("undo", detail, None, key)
-            if not turns:
-                before = replay.rebuilt(self.journal, self.blank(), action.ids[0] - 1)
-                self.journal.keep_state(entry.id, replay.whole(before))
-            return entry
-
-        return self.write(write, f"undid: {action}")
+        return self.once(key, lambda: self._turn("undo", key))
 
     def redo(self, *, key: str | None = None) -> Edit:
         """Do again what was undone last, if nothing else was done since.
@@ -216,25 +191,32 @@ class JournalHistory:
         ------
         NothingToUndoError
         """
-        return self.once(key, lambda: self._redo(key))
+        return self.once(key, lambda: self._turn("redo", key))
 
-    def _redo(self, key: str | None) -> Edit:
-        if not self.journal.actions.undone:
-            raise NothingToUndoError("there is nothing to redo")
-        action = self.journal.actions.undone[-1]
-        entries = [self.journal.entry(number) for number in action.ids]
-        rows = [row for entry in entries for row in entry.rows]
-        is_whole = any(entry.kind == "state" for entry in entries)
-        detail = {"of": action.ids, "rows": rows, "rebuilt": is_whole}
+    def _turn(self, kind: Literal["undo", "redo"], key: str | None) -> Edit:
+        """Undo or redo an action: examples go back or forth, or a whole model is made again."""
+        journal, is_undo = self.journal, kind == "undo"
+        actions = journal.actions.done if is_undo else journal.actions.undone
+        if not actions:
+            raise NothingToUndoError(f"there is nothing to {kind}")
+        action = actions[-1]
+        entries = [journal.entry(number) for number in action.ids]
+        if is_undo:
+            rows = [row for entry in reversed(entries) for row in replay.inverse(entry.rows)]
+            is_rebuilt = not all(map(replay.can_take_back, entries))
+        else:
+            rows = [row for entry in entries for row in entry.rows]
+            is_rebuilt = any(entry.kind == "state" for entry in entries)
+        detail = {"of": action.ids, "rows": rows, "rebuilt": is_rebuilt}
 
         def write() -> Entry:
-            entry = self.journal.append("redo", detail, None, key)
-            if is_whole:
-                model = replay.redone(self.journal, self.blank(), entries)
-                self.journal.keep_state(entry.id, model)
+            entry = journal.append(kind, detail, None, key)
+            if is_rebuilt:
+                remade = replay.undone if is_undo else replay.redone
+                journal.keep_state(entry.id, remade(journal, self.blank(), entries))
             return entry
 
-        return self.write(write, f"did again: {action}")
+        return self.write(write, f"{'undid' if is_undo else 'did again'}: {action}")
 
     def forget_entries(self) -> bool:
         """Let go of all entries so far; return whether their traces are gone, too."""

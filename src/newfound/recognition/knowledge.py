@@ -19,7 +19,7 @@ from newfound.learner.learner import CHOOSING, Learner
 from newfound.learner.loading import learner_of
 from newfound.recognition.extractors import common_identity
 from newfound.recognition.labels import LabelNames, check_label
-from newfound.recognition.sources import NewExample
+from newfound.recognition.sources import NewExample, stack
 from newfound.recognition.taught import TaughtImages
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.storage import format as file_format
@@ -164,19 +164,11 @@ class Knowledge:
 
     keeps_thumbnails = False
 
-    def _rows_of(
-        self, examples: Sequence[NewExample], labels: Sequence[Any]
-    ) -> tuple[Rows, Labels, list[bytes], Identity | None]:
-        """Return vectors, labels, digests and extractor of examples."""
-        X, y = np.stack([example.vector for example in examples]), as_labels(labels)
-        made_by = next((one.extractor for one in examples if one.extractor is not None), None)
-        return X, y, [example.digest for example in examples], made_by
-
     def teach(
         self, examples: Sequence[NewExample], labels: Sequence[Any], *, at_once: bool = False
     ) -> None:
         """Learn examples, at once if the next question shall not have to solve for them."""
-        X, y, digests, made_by = self._rows_of(examples, labels)
+        X, y, digests, made_by = _rows_of(examples, labels)
         with self.lock, uninterrupted():
             known = common_identity(self.identity, made_by, "these are those")
             self.learner.learn(X, y, defer=not at_once)
@@ -187,7 +179,7 @@ class Knowledge:
 
     def forget(self, examples: Sequence[NewExample], labels: Sequence[Any]) -> None:
         """Take back examples, as if they had never been taught."""
-        X, y, digests, made_by = self._rows_of(examples, labels)
+        X, y, digests, made_by = _rows_of(examples, labels)
         pairs = list(zip(y.tolist(), digests, strict=True))
         with self.lock, uninterrupted():
             common_identity(self.identity, made_by, "these are those")
@@ -287,16 +279,21 @@ class Knowledge:
 
     # Copies, and files.
 
-    def blank(self) -> "Knowledge":
-        """Return one with the same parameters that was taught nothing."""
-        return Knowledge(self.learner.blank())
-
     def copy(self) -> "Knowledge":
         """Return another that knows the same."""
         with self.lock:
-            other = Knowledge(copy.deepcopy(self.learner))
-            other.taught, other.identity = self.taught.copy(), self.identity
-            other.changes, other.unknown_above = self.changes, self.unknown_above
+            return self._beside(copy.deepcopy(self.learner))
+
+    def freeze(self) -> "tuple[Knowledge, int]":
+        """Return a copy that has derived nothing, and its moment; later ones have larger ones."""
+        with self.lock:
+            return self._beside(self.learner.copy()), moment()
+
+    def _beside(self, learner: Learner) -> "Knowledge":
+        """Return what knows beside a copy of the learner all else that is known."""
+        other = Knowledge(learner)
+        other.taught, other.identity = self.taught.copy(), self.identity
+        other.changes, other.unknown_above = self.changes, self.unknown_above
         return other
 
     def replace(self, other: "Knowledge") -> None:
@@ -314,14 +311,16 @@ class Knowledge:
         with self.lock:
             if refresh and self.changes:
                 self.reconsider()
-            then = self.freeze()
-        file_format.write(path, then.to_state(), then.moment)
+            then, when = self.freeze()
+        file_format.write(path, then.to_state(), when)
 
-    def freeze(self) -> "FrozenKnowledge":
-        """Return a copy of all that files hold, as it is at this moment."""
-        with self.lock:
-            learner, taught = self.learner.copy(), self.taught.copy()
-            return FrozenKnowledge(learner, taught, self.identity, self.unknown_above, moment())
+    def to_state(self) -> file_format.State:
+        """Return it as the storage room writes it."""
+        state = self.learner.to_state()._replace(extractor=self.identity)
+        arrays = self.taught.to_arrays(state.sums.labels.tolist())
+        if self.unknown_above != UNKNOWN_ABOVE:
+            arrays[STORED_BOUND] = np.array([self.unknown_above])
+        return state.keeping(arrays)
 
     @classmethod
     def of_state(cls, state: file_format.State, path: str | os.PathLike[str]) -> "Knowledge":
@@ -338,27 +337,17 @@ class Knowledge:
         return knowledge
 
 
-class FrozenKnowledge(NamedTuple):
-    """All that a file holds, as it was at a moment."""
-
-    learner: Learner
-    taught: TaughtImages
-    identity: Identity | None
-    unknown_above: float
-    moment: int  # later ones have larger numbers
-
-    def to_state(self) -> file_format.State:
-        """Return it as the storage room writes it."""
-        state = self.learner.to_state()._replace(extractor=self.identity)
-        arrays = self.taught.to_arrays(state.sums.labels.tolist())
-        if self.unknown_above != UNKNOWN_ABOVE:
-            arrays[STORED_BOUND] = np.array([self.unknown_above])
-        return state.keeping(arrays)
-
-
 def new_knowledge(class_sums: bool = True) -> Knowledge:
     """Return what is known before anything is taught: by a learner that chooses its parameters."""
     return Knowledge(Learner(CHOOSING._replace(class_weight={} if class_sums else None)))
+
+
+def _rows_of(
+    examples: Sequence[NewExample], labels: Sequence[Any]
+) -> tuple[Rows, Labels, list[bytes], Identity | None]:
+    """Return vectors, labels, digests and extractor of examples."""
+    X, made_by = stack(examples)
+    return X, as_labels(labels), [example.digest for example in examples], made_by
 
 
 def _as_taught(row: NDArray[np.floating], kept: Rows) -> NDArray[np.floating]:

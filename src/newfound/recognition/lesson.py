@@ -97,7 +97,8 @@ class Lesson:
         # same ones as a run that was not.
         if len(self.waiting) == BLOCK:
             self.learn()
-            self._save_if_due()
+            if monotonic() >= self.save_at:
+                self.save()
 
     def learn(self) -> None:
         """Learn what waits."""
@@ -129,10 +130,6 @@ class Lesson:
             self.save_now(self.recogniser, undoable=self.taught > 0, refresh=False)
             took = monotonic() - start
             self.save_at = monotonic() + max(self.save_every, took / SAVING_SHARE)
-
-    def _save_if_due(self) -> None:
-        if monotonic() >= self.save_at:
-            self.save()
 
     def _is_new(self, example: Example, label: Any) -> bool:
         key = label, example.digest

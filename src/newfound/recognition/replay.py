@@ -52,9 +52,15 @@ def removes(entry: Entry) -> bool:
     return entry.kind != "change" or any(before is not None for _, before, _ in entry.rows)
 
 
+def undone(journal: Journal, blank: Knowledge, entries: Sequence[Entry]) -> bytes:
+    """Return the model that was there before entries."""
+    return whole(rebuilt(journal, blank, entries[0].id - 1))
+
+
 def redone(journal: Journal, blank: Knowledge, entries: Sequence[Entry]) -> bytes:
     """Return the model that entries lead to, after one of which a whole model is kept."""
-    start = max(index for index, entry in enumerate(entries) if journal.has_state(entry.id))
+    kept = (journal.last_state(entry.id) == entry.id for entry in entries)
+    start = max(index for index, is_kept in enumerate(kept) if is_kept)
     become(blank, journal.state_of(entries[start].id))
     for entry in entries[start + 1 :]:
         apply(blank, journal, entry)
@@ -165,14 +171,14 @@ def whole(knowledge: Knowledge) -> bytes:
     """Return a model as a journal keeps it; nothing, if it knows nothing."""
     if not knowledge.is_taught:
         return b""
-    with knowledge.lock:
-        state, changes = knowledge.freeze().to_state(), knowledge.changes
-    return bytes(file_format.to_bytes(state.keeping(changes_array(changes)), "the model"))
+    then, _ = knowledge.freeze()
+    state = then.to_state().keeping(changes_array(then.changes))
+    return bytes(file_format.to_bytes(state, "the model"))
 
 
 def become(knowledge: Knowledge, model: bytes) -> None:
     """Become the model that `whole` returned, or nothing was returned of."""
-    other = knowledge.blank()
+    other = Knowledge(knowledge.learner.blank())
     if model:
         state = file_format.from_bytes(BytesIO(model), "the journal")
         other = Knowledge.of_state(state, "the journal")

@@ -317,11 +317,9 @@ def _name_of(folder: Path) -> str:
 def _from_vectors(found: Sources, name: str, label: Any) -> None:
     try:
         part = read_vectors(name)
-    except OSError as error:
-        found.problems.append(Problem(name, error.strerror or str(error)))
-        return
-    except ValueError as error:
-        found.problems.append(Problem(name, str(error).removeprefix(f"{name}: ")))
+    except (OSError, ValueError) as error:
+        words = error.strerror if isinstance(error, OSError) else None
+        found.problems.append(Problem(name, words or str(error).removeprefix(f"{name}: ")))
         return
     if label is not None:
         part = part._replace(labels=[label] * len(part.files))
@@ -450,7 +448,7 @@ def blocks(
         yield block
 
 
-def stack(examples: Sequence[Example]) -> tuple[NDArray[np.floating], Identity | None]:
+def stack(examples: Sequence[Example | NewExample]) -> tuple[NDArray[np.floating], Identity | None]:
     """Return the vectors of examples, which all have one, (m, d), and what made them."""
     made = (example.extractor for example in examples if example.extractor is not None)
     rows = [example.vector for example in examples if example.vector is not None]

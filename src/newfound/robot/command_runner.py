@@ -13,9 +13,9 @@ from newfound.recognition.editor import Editor
 from newfound.recognition.history import Edit
 from newfound.recognition.knowledge import NO_LABELS
 from newfound.recognition.labels import check_label
+from newfound.recognition.snapshot_thread import SnapshotThread
 from newfound.robot.commands import Command, parse
 from newfound.robot.live_lesson import LiveLesson
-from newfound.robot.snapshot_thread import SnapshotThread
 from newfound.sums.labels import as_labels, check_same_type
 
 log = logging.getLogger("newfound.robot")
@@ -62,7 +62,7 @@ class CommandRunner:
         self._teach_for, self._source = teach_for, source
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
-        self._snapshots = SnapshotThread(editor.snapshot)
+        self._snapshots = SnapshotThread(editor.snapshot, log)
 
     def do(self, text: str, told: Told | None = None) -> dict[str, Any]:
         """Do a command, and return what became of it; whoever is given is told, too."""
@@ -117,7 +117,7 @@ class CommandRunner:
             "redo": lambda: self._edit(editor.history.redo),
             "save": self._save,
             "name": lambda: self._edit(lambda: editor.name(number, label)),
-            "dismiss": lambda: self._dismiss(number),
+            "dismiss": lambda: {"what": editor.dismiss(number).what},
             "state": self._state,
         }
         return acts[command.do]()
@@ -172,10 +172,6 @@ class CommandRunner:
         outcome = {"ok": True} if error is None else {"ok": False, "error": error}
         self.reply(lesson.command, {**outcome, **report})
         return report
-
-    def _dismiss(self, number: int) -> dict[str, Any]:
-        self.editor.dismiss(number)
-        return {"what": f"dismissed question {number}"}
 
     def _save(self) -> dict[str, Any]:
         self.recogniser.save()

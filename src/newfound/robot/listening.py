@@ -9,13 +9,13 @@ from time import monotonic, perf_counter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from newfound.common.errors import InputError, NewfoundError
 from newfound.recognition.answer_values import answer_values
 from newfound.recognition.editor import Editor
-from newfound.recognition.evidence import HALF_LIFE, Evidence
+from newfound.recognition.evidence import HALF_LIFE
 from newfound.recognition.knowledge import Answer
+from newfound.recognition.track import Track
 from newfound.robot.answers import stamp_of
 from newfound.robot.asking import Asking
 from newfound.robot.command_runner import TEACH_FOR, CommandRunner, Told, tell_safely
@@ -75,7 +75,6 @@ class Listener:
     # frames: the newest that came. looked, unreadable: frames that were answered, and messages that
     # were no images. problem: of the last of these. answered: the newest answer.
     # _commands: those that wait; None: the end.
-    # _evidence: of the frames that the model of _position answered.
 
     def __init__(
         self,
@@ -93,7 +92,7 @@ class Listener:
         self.frames = Newest[IncomingMessage]()
         self.looked, self.unreadable, self.problem = 0, 0, ""
         self.answered: Mapping[str, Any] | None = None
-        self._evidence, self._position = Evidence(half_life), -1
+        self._track = Track(self.recogniser, half_life)
         self._asking, self._crop, self._source = asking, crop, source
         self._runner = CommandRunner(editor, publisher.reply, teach_for, source, self._counts)
         self._commands: queue.Queue[tuple[str, Told | None] | None] = queue.Queue(MOST_WAITING)
@@ -144,8 +143,8 @@ class Listener:
     def _warm_up(self) -> None:
         """Look at nothing: the first look takes longest, and no frame shall wait for it."""
         try:
-            nothing = np.zeros((256, 256), dtype=np.uint8)
-            self._look(self.recogniser.extractor.one(nothing), 0.0, self._position)
+            nothing, extractor = np.zeros((256, 256), dtype=np.uint8), self.recogniser.extractor
+            self._track.look(extractor.one(nothing), extractor.identity, 0.0, -1)
         except Exception as error:  # of which every frame will tell
             log.warning("nothing can be looked at: %s", error)
 
@@ -165,7 +164,7 @@ class Listener:
         image = message.picture(self._crop)
         vector = extractor.one(image)
         position = self.editor.history.position
-        answer = self._look(vector, arrival.time, position)
+        answer = self._track.look(vector, extractor.identity, arrival.time, position)
         lesson = self._runner.lesson
         values = {
             "stamp": stamp_of(message.stamp),
@@ -184,23 +183,6 @@ class Listener:
         elif arrival.time >= lesson.began:
             digest = message.digest(self._crop)  # which takes long of raw pixels
             self._runner.show(lesson, image, vector, digest)
-
-    def _look(self, vector: NDArray[Any], time: float, position: int) -> Answer | None:
-        """Say what a frame shows, and those before it as far as they count."""
-        recogniser = self.recogniser
-        if position != self._position:  # what was just taught must be seen at once
-            self._evidence.reset()
-            self._position = position
-        try:
-            if not recogniser.is_taught:
-                return None
-            made_by, top = recogniser.extractor.identity, max(1, len(recogniser.counts))
-            answer = recogniser.look_at_vectors(vector[None], top, None, made_by)[0]
-        except ValueError:
-            if recogniser.is_taught:  # otherwise somebody has just taken the last example back
-                raise
-            return None
-        return self._evidence.add(answer, time, recogniser.unknown_above, vector)
 
     def _ask(
         self, answer: Answer | None, vector: Any, image: Any, time: float, values: dict[str, Any]

@@ -1,30 +1,11 @@
-"""Two tasks of the event loop: tell everyone the state, and write the model when it is quiet."""
+"""A task of the event loop: tell everyone the state."""
 
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 log = logging.getLogger("newfound.studio")
-
-
-class Signal:
-    """Something changed: any thread may say so, and one task waits for it."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._event = asyncio.Event()
-
-    def set(self) -> None:
-        """Say so, from whatever thread."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._event.set)
-
-    async def wait(self) -> None:
-        """Wait until somebody says so."""
-        await self._event.wait()
-        self._event.clear()
 
 
 class StateSubscriber(Protocol):
@@ -42,14 +23,20 @@ class Board:
     """Pushes the state to all who listen, a few times a second, and the last one always."""
 
     def __init__(self, make: Callable[[], str], pause: float = 0.1) -> None:
-        self.changed = Signal()
         self.subscribers: set[StateSubscriber] = set()
         self._make, self._pause = make, pause
+        self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(self) -> None:
+        """Say, from whatever thread, that something changed."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._changed.set)
 
     async def run(self) -> None:
         """Push whenever something changed, for ever."""
         while True:
-            await self.changed.wait()
+            await self._changed.wait()
+            self._changed.clear()
             try:
                 text = await asyncio.to_thread(self._make) if self.subscribers else ""
                 for subscriber in self.subscribers:
@@ -66,30 +53,3 @@ class Board:
             if asyncio.get_running_loop().time() > end:
                 return
             await asyncio.sleep(0.01)
-
-
-class SnapshotTask:
-    """Writes the model's file some seconds after the last change, or during many now and then.
-
-    The journal holds every change already: if this fails, nothing is lost but time at the next
-    start.
-    """
-
-    def __init__(self, write: Callable[[], None], idle: float, every: float) -> None:
-        self.changed = Signal()
-        self._write, self._idle, self._every = write, idle, every
-
-    async def run(self) -> None:
-        """Write whenever it is time to, for ever."""
-        loop = asyncio.get_running_loop()
-        while True:
-            await self.changed.wait()
-            latest = loop.time() + self._every
-            with suppress(TimeoutError):
-                while True:
-                    left = min(self._idle, latest - loop.time())
-                    await asyncio.wait_for(self.changed.wait(), left)
-            try:
-                await asyncio.to_thread(self._write)
-            except Exception:
-                log.exception("the model could not be written")

@@ -12,12 +12,12 @@ from fastapi import WebSocket
 from pydantic import ValidationError
 from starlette.websockets import WebSocketDisconnect
 
+from newfound.recognition.track import Track
 from newfound.studio.complaints import words_of
 from newfound.studio.errors import Refusal, reply_to
 from newfound.studio.limits import MB, Bucket
 from newfound.studio.messages import Teach
 from newfound.studio.service import LessonRequest, Service
-from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError
 
 # Longer texts are read in a thread: nobody else waits for them.
@@ -43,16 +43,15 @@ class Live:
     """
 
     # frames, dropped: binary messages that came, and those never looked at, since the beginning.
-    # _state, _answer: the newest that are to be sent. _unread: everything else, in order.
+    # _newest: the answer and the state that are to be sent. _unread: everything else, in order.
 
     def __init__(self, socket: WebSocket, service: Service, smooth: float = 0.0) -> None:
         self.socket, self.service = socket, service
-        self._track = Track(smooth) if smooth else None
+        self._track = Track(service.recogniser, smooth) if smooth else None
         self.frames = self.dropped = self.lessons = 0
         self._looks, self._teaching = Lane(), Lane()
         self._loop = asyncio.get_running_loop()
-        self._state: str | None = None
-        self._answer: str | None = None
+        self._newest: dict[str, str] = {}
         self._unread: deque[str] = deque()
         self._wake, self._sending = asyncio.Event(), False
         limits = service.limits
@@ -66,7 +65,7 @@ class Live:
         writer = asyncio.create_task(self._write())
         code = None
         try:
-            board.changed.set()
+            board.tell()
             code = await self._read()
         except (WebSocketDisconnect, RuntimeError):  # it is gone, or was closed by the server
             pass
@@ -114,11 +113,7 @@ class Live:
             values = {"type": "answer", "frame": number, "dropped": self.dropped, **answer}
         except Exception as error:
             values = _error(reply_to(error), frame=number)
-        self._from_thread(self._put_answer, json.dumps(values))
-
-    def _put_answer(self, text: str) -> None:
-        self._answer = text
-        self._wake.set()
+        self._from_thread(self._put_newest, "answer", json.dumps(values))
 
     # Texts.
 
@@ -199,7 +194,10 @@ class Live:
 
     def tell_state(self, text: str) -> None:
         """Send the state, in place of one that was not sent yet."""
-        self._state = text
+        self._put_newest("state", text)
+
+    def _put_newest(self, kind: str, text: str) -> None:
+        self._newest[kind] = text
         self._wake.set()
 
     @property
@@ -219,10 +217,7 @@ class Live:
     def _next(self) -> str | None:
         if self._unread:
             return self._unread.popleft()
-        text, self._answer = self._answer, None
-        if text is None:
-            text, self._state = self._state, None
-        return text
+        return self._newest.pop("answer", None) or self._newest.pop("state", None)
 
 
 async def _off_the_loop(function: Callable[..., Any], text: str, **options: Any) -> Any:

@@ -11,24 +11,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from newfound.common.files import digest_of
 from newfound.common.threads import cores
-from newfound.recognition.answer_values import TOP
+from newfound.recognition.snapshot_thread import SnapshotThread
 from newfound.recognition.sources import NewExample
 from newfound.recognition.thumbnails import thumbnail_of
+from newfound.recognition.track import Track, look_if_taught
 from newfound.studio import views
-from newfound.studio.background import Board, SnapshotTask
+from newfound.studio.background import Board
 from newfound.studio.errors import Refusal
 from newfound.studio.limits import ServiceLimits
 from newfound.studio.metrics import Metrics
-from newfound.studio.track import Track
 from newfound.studio.workers import Lane, StoppingError, Workers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from newfound.features.identity import Identity
     from newfound.recognition.editor import Editor
     from newfound.recognition.history import Edit
-    from newfound.recognition.knowledge import Answer
 
 log = logging.getLogger("newfound.studio")
 Result = TypeVar("Result")
@@ -81,25 +78,24 @@ class Service:
         self.identity: Identity | None = None
         self.waiting = self.uploads = 0
         self.is_stopping = False
-        self._snapshots = snapshot_idle, snapshot_every
-        self._tasks: list[asyncio.Task[None]] = []
+        self._pauses = snapshot_idle, snapshot_every
 
     async def start(self) -> None:
-        """Start threads and tasks, and load the network meanwhile."""
+        """Start threads and a task, and load the network meanwhile."""
         self.workers = Workers(cores())
         self.exchange = asyncio.Lock()
         self.board = Board(lambda: json.dumps({"type": "state", **self.state_now()}))
-        self.snapshot_task = SnapshotTask(self.editor.snapshot, *self._snapshots)
-        self._tasks = [asyncio.create_task(task.run()) for task in (self.board, self.snapshot_task)]
+        self._telling = asyncio.create_task(self.board.run())
+        self._snapshots = SnapshotThread(self.editor.snapshot, log, *self._pauses)
         self.workers.submit(Lane(), self._warm_up)
 
     async def stop(self) -> None:
-        """Finish every lesson that was taken, and end threads and tasks."""
+        """Finish every lesson that was taken, and end threads and the task."""
         self.is_stopping = True
         await asyncio.to_thread(self.workers.close)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(self._snapshots.close)
+        self._telling.cancel()
+        await asyncio.gather(self._telling, return_exceptions=True)
 
     async def drain(self) -> None:
         """Take no more work, and wait until what was taken is done and told."""
@@ -114,7 +110,7 @@ class Service:
         except Exception as error:  # who looks is told, too
             log.warning("the network cannot be loaded: %s", error)
             return
-        self.board.changed.set()
+        self.board.tell()
 
     # What threads do.
 
@@ -125,9 +121,10 @@ class Service:
         """
         start, extractor = perf_counter(), self.recogniser.extractor
         row, position = extractor.one(image), self.editor.history.position
-        answer = self._answer(row, extractor.identity, track is not None)
-        if track is not None:
-            answer = track.add(answer, row, arrived, position, self.recogniser.unknown_above)
+        if track is None:
+            answer = look_if_taught(self.recogniser, row, extractor.identity)
+        else:
+            answer = track.look(row, extractor.identity, arrived, position)
         values = views.answer_of(answer, perf_counter() - start, position)
         self.metrics.look(monotonic() - arrived)
         return values
@@ -138,7 +135,7 @@ class Service:
         """Look at an image; return what teaches it, and returns the edit and the answer before."""
         start, extractor = perf_counter(), self.recogniser.extractor
         row, position = extractor.one(lesson.image), self.editor.history.position
-        answer = self._answer(row, extractor.identity)
+        answer = look_if_taught(self.recogniser, row, extractor.identity)
         before = views.answer_of(answer, perf_counter() - start, position)
         known_by = digest_of(lesson.image), extractor.identity
         example = NewExample(row, *known_by, lesson.source, thumbnail_of(lesson.image))
@@ -153,24 +150,10 @@ class Service:
 
         return teach
 
-    def _answer(
-        self, row: "NDArray[Any]", made_by: "Identity", of_all: bool = False
-    ) -> "Answer | None":
-        """Say what a vector shows, with the best guesses or all of them; None: nothing is known."""
-        recogniser = self.recogniser
-        try:
-            if recogniser.is_taught:
-                top = max(TOP, len(recogniser.classes)) if of_all else TOP
-                return recogniser.look_at_vectors(row[None], top, None, made_by)[0]
-        except ValueError:
-            if recogniser.is_taught:  # otherwise somebody has just taken the last example back
-                raise
-        return None
-
     def tell_change(self) -> None:
         """Let everybody see the new state, and the model's file be written in a while."""
-        self.board.changed.set()
-        self.snapshot_task.changed.set()
+        self.board.tell()
+        self._snapshots.tell()
 
     def state_now(self) -> dict[str, Any]:
         """Return the state of this moment."""
@@ -180,14 +163,12 @@ class Service:
 
     async def look(self, image: bytes) -> dict[str, Any]:
         """Say what an image shows, once a thread is free."""
-        arrived = monotonic()
-        answer: dict[str, Any] = await self._in_turn(lambda: self.look_now(image, arrived))
+        answer: dict[str, Any] = await self._in_turn(partial(self.look_now, image, monotonic()))
         return answer
 
     async def teach(self, lesson: LessonRequest) -> dict[str, Any]:
         """Teach an image, once a thread is free."""
-        arrived = monotonic()
-        done, _ = await self._in_turn(lambda: self.lesson_now(lesson, arrived))
+        done, _ = await self._in_turn(partial(self.lesson_now, lesson, monotonic()))
         return {**done, "state": await self.ask(self.state_now)}
 
     async def edit(

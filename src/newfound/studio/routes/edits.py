@@ -36,22 +36,18 @@ async def forget(asked: Forget, service: TheService) -> JSONResponse:
 @router.post("/move", response_model=Done, responses=errors(404))
 async def move(asked: Move, service: TheService) -> JSONResponse:
     """Say that examples show something else."""
-    recogniser = service.recogniser
-
-    def moved() -> "Edit":
-        return service.editor.move(asked.examples, recogniser.label(asked.label), key=asked.key)
-
-    return JSONResponse(await service.edit(moved))
+    done = await service.edit(service.editor.move, asked.examples, asked.label, key=asked.key)
+    return JSONResponse(done)
 
 
 @router.post("/rename", response_model=Done, responses=errors(404, 409))
 async def rename(asked: Rename, service: TheService) -> JSONResponse:
     """Give a class another label that no class has."""
-    recogniser = service.recogniser
+    editor = service.editor
 
     def renamed() -> "Edit":
-        old, new = recogniser.label(asked.old), recogniser.label(asked.new)
-        return service.editor.rename(old, new, join=False, key=asked.key)
+        new = editor.recogniser.label(asked.new)
+        return editor.rename(asked.old, new, join=False, key=asked.key)
 
     return JSONResponse(await service.edit(renamed))
 
@@ -63,11 +59,11 @@ async def join(asked: Join, service: TheService) -> JSONResponse:
 
     def joined() -> "Edit":
         with editor.lock:
-            old, into = recogniser.label(asked.old), recogniser.label(asked.into)
+            into = recogniser.label(asked.into)
             was_done = asked.key is not None and editor.journal.entry_of(asked.key) is not None
             if into not in recogniser.counts and not was_done:
                 raise InputError(f"there is no class {into}")
-            return editor.rename(old, into, key=asked.key)
+            return editor.rename(asked.old, into, key=asked.key)
 
     return JSONResponse(await service.edit(joined))
 

@@ -5,8 +5,6 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 
-log = logging.getLogger("newfound.robot")
-
 
 class SnapshotThread:
     """Writes some seconds after the last change, or during many now and then.
@@ -18,13 +16,21 @@ class SnapshotThread:
     ----------
     write : callable
         Writes the file.
+    log : logging.Logger
+        Is told if that fails.
     idle, every : float
         Seconds without a change after which that is done, and between two times if changes never
         end.
     """
 
-    def __init__(self, write: Callable[[], None], idle: float = 5.0, every: float = 60.0) -> None:
-        self._write, self._idle, self._every = write, idle, every
+    def __init__(
+        self,
+        write: Callable[[], None],
+        log: logging.Logger,
+        idle: float = 5.0,
+        every: float = 60.0,
+    ) -> None:
+        self._write, self._log, self._idle, self._every = write, log, idle, every
         self._changed, self._is_closed = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="newfound-snapshots", daemon=True)
         self._thread.start()
@@ -49,7 +55,7 @@ class SnapshotThread:
             try:
                 self._write()
             except Exception:
-                log.exception("the model could not be written")
+                self._log.exception("the model could not be written")
 
     def _next_change(self, seconds: float | None) -> bool:
         """Wait for a change; tell whether one came, and not the end."""
