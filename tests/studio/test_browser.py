@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright", "chromium")]
 
-# Lessons of one hold: the film shows all sides in two seconds, and the network does about ten.
+# Lessons of one hold: every side of an object several times, each time a little otherwise.
 LESSONS = 15
 # Frames of which nine of ten must be right: again two seconds or so.
 FRAMES = 20

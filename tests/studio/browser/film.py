@@ -62,7 +62,9 @@ def frames(name: str, part: int, seed: int = 0) -> Iterator[Image.Image]:
     rng = np.random.default_rng((objects().index(name), part, seed))
     sides = views(name)[part::2]
     for number in range(FRAMES):
-        side = sides[number * len(sides) // FRAMES]
+        # All sides within moments: what is taught does not depend on how fast a machine takes
+        # lessons.
+        side = sides[number % len(sides)]
         held = side.resize((HEIGHT, HEIGHT), Image.Resampling.BICUBIC)
         angle, right, down, light = rng.uniform(-1, 1, 4).tolist()
         moved = held.rotate(
