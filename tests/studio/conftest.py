@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -85,14 +86,24 @@ class Talk:
 Serve = Callable[..., Served]
 
 
+def certificate(folder: Path, host: str) -> tuple[Path, Path]:
+    """Make a certificate for a host, and return its file and that of its key."""
+    names = ("-subj", f"/CN={host}", "-addext", f"subjectAltName=IP:{host}")
+    made, key = folder / "cert.pem", folder / "key.pem"
+    kind = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    command = ["openssl", "req", *kind, "-keyout", str(key), "-out", str(made), *names]
+    subprocess.run(command, check=True, capture_output=True)
+    return made, key
+
+
 @contextmanager
-def started(folder: Path, **options: Any) -> Iterator[Served]:
-    """Run a service; options are those of `create_app`."""
+def started(folder: Path, tls: tuple[Path, Path] | None = None, **options: Any) -> Iterator[Served]:
+    """Run a service, perhaps with a certificate and its key; options are those of `create_app`."""
     editor = Editor(folder / "kitchen.newfound", EXTRACTOR)
     app = create_app(editor, **options)
     bound = bind("127.0.0.1", 0)
     bound.listen()  # who connects before the server is there waits for it
-    server = Server(app)
+    server = Server(app, *(tls or ()))
     thread = threading.Thread(target=server.run, args=([bound],))
     thread.start()
     served = Served(editor, app, bound.getsockname()[1])

@@ -6,9 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import httpx
 import pytest
+from PIL import Image
 
 from newfound.recognition.editor import Editor
 from tests.studio.browser.chromium import chromium
@@ -353,6 +355,25 @@ def test_a_question_that_taught_nothing_does_not_offer_to_undo_what_came_before(
         toast = me.page.locator("#toast", has_text="It has all of this as mug already.")
         toast.wait_for()
         assert toast.get_by_role("button").count() == 0
+        me.page.context.close()
+
+
+def test_an_import_shows_how_far_it_is_and_is_stopped_on_the_page(
+    browser: "Browser", camera: Camera, tmp_path: Path
+) -> None:
+    with ZipFile(tmp_path / "large.zip", "w") as archive:
+        for grey in range(100):  # each takes some tenths of a second
+            with archive.open(f"mug/{grey}.png", "w") as file:
+                Image.new("L", (6000, 6000), grey).save(file, "PNG")
+    with studio(tmp_path / "kitchen.newfound", "studio", "--extractor", "pixels:size=8") as served:
+        me = person(browser, camera, served.url)
+        me.open()
+        me.page.locator("#pick-zip").set_input_files(tmp_path / "large.zip")
+        me.page.locator("#importing", has_text="of 100 images").wait_for()
+        me.page.locator("#importing").get_by_role("button", name="Stop").click()
+        me.page.locator("#upload", has_text="not looked at: it was stopped.").wait_for()
+        me.page.locator("#importing").wait_for(state="hidden")
+        assert me.troubles == []
         me.page.context.close()
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from newfound.studio.connections import Connection
 from newfound.studio.guard import SECURITY
 from newfound.studio.limits import Bucket, ServiceLimits
 from tests.studio.conftest import Serve, Served, png
@@ -294,22 +293,6 @@ def test_a_body_that_comes_too_slowly_is_refused(serve: Serve) -> None:
         assert b"too slowly" in answer
 
 
-@pytest.mark.slow
-def test_a_request_whose_headers_do_not_come_is_cut_off(
-    shared: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Connection, "patience", 0.2)
-    assert raw(shared, b"") == b""
-    assert raw(shared, b"GET / HT") == b""
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=20) as connection:
-        connection.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
-        connection.sendall(b"GET /api")  # the second is not treated better
-        with contextlib.suppress(ConnectionResetError):
-            while connection.recv(65536):
-                pass
-
-
 def test_too_many_requests_of_one_client_are_told_to_wait(serve: Serve) -> None:
     served = serve(limits=ServiceLimits(rate=0.001, burst=3))
     found = [served.http.get("/api/health") for _ in range(4)]
@@ -337,31 +320,35 @@ def test_there_are_no_more_websockets_than_may_be(serve: Serve) -> None:
             pass
 
 
-def test_there_are_no_more_requests_at_once_than_may_be(serve: Serve) -> None:
-    served = serve(limits=ServiceLimits(requests=1))
+def test_strangers_do_not_use_up_what_the_owner_may_ask(serve: Serve) -> None:
+    served = serve(token=TOKEN, limits=ServiceLimits(rate=0.001, burst=3))
+    found = [served.http.get("/api/health").status_code for _ in range(4)]
+    assert found == [401, 401, 401, 429]
+    assert served.http.get("/api/health", headers=BEARER).status_code == 200
+
+
+def looks_while_another_begins(served: Served, **headers: str) -> tuple[int, int]:
+    """Return with which status a look is answered, and a question asked while its body comes."""
     found = []
 
     def slowly() -> Iterator[bytes]:
         yield png()[:10]
-        found.append(served.http.get("/api/health"))
+        found.append(served.http.get("/api/health", headers=headers))
         yield png()[10:]
 
-    assert served.http.post("/api/look", content=slowly()).status_code == 200
-    assert found[0].status_code == 503
-    assert found[0].headers["retry-after"] == "1"
+    look = served.http.post("/api/look", content=slowly(), headers=headers)
+    for refused in (each for each in (look, *found) if each.status_code == 503):
+        assert refused.headers["retry-after"] == "1"
+    return look.status_code, found[0].status_code
 
 
-def test_there_are_no_more_connections_than_may_be(
-    shared: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shared.http.get("/api/health")  # whose connection stays open
-    monkeypatch.setattr(Connection, "most", 1)
-    with (
-        socket.create_connection(("127.0.0.1", shared.port), timeout=20) as second,
-        contextlib.suppress(ConnectionResetError),
-    ):
-        assert second.recv(1) == b""
-    assert shared.http.get("/api/health").status_code == 200
+def test_a_body_that_is_not_here_gives_way_if_there_are_too_many_requests(serve: Serve) -> None:
+    assert looks_while_another_begins(serve(limits=ServiceLimits(requests=1))) == (503, 200)
+
+
+def test_a_body_that_came_with_the_token_gives_way_to_nobody(serve: Serve) -> None:
+    served = serve(token=TOKEN, limits=ServiceLimits(requests=1))
+    assert looks_while_another_begins(served, **BEARER) == (200, 503)
 
 
 def test_a_client_that_reads_nothing_holds_up_nobody(shared: Served) -> None:

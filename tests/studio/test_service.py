@@ -110,6 +110,7 @@ def test_what_is_forgotten_for_good_does_not_come_back(served: Served) -> None:
     first = served.teach("mug", 0)["examples"]
     served.teach("mug", 1)
     done = served.post("/api/forget", {"examples": first, "for_good": True}).json()
+    assert done["what"] == "deleted 1 example of mug; forgot 1 deleted for good"
     assert done["state"]["bin"] == 0
     assert served.post("/api/undo").status_code == 409
     assert served.http.get(f"/api/examples/{first[0]}/thumbnail").status_code == 404
@@ -130,8 +131,10 @@ def test_what_is_forgotten_for_good_does_not_come_back(served: Served) -> None:
         ("/api/forget", {"examples": ["1"]}, 422, "an entry of examples must be a whole number"),
         ("/api/forget", {"examples": [1], "label": "mug"}, 422, "either"),
         ("/api/forget", {}, 422, "either"),
-        ("/api/forget", {"label": ""}, 422, "label is empty"),
-        ("/api/forget", {"label": "a\u0000b"}, 422, "control characters"),
+        ("/api/forget", {"label": ""}, 422, "there is no class"),
+        ("/api/forget", {"label": "a\u0000b"}, 422, "there is no class a\u0000b"),
+        ("/api/rename", {"old": "mug", "new": ""}, 422, "new is empty"),
+        ("/api/rename", {"old": "mug", "new": "mug\u200b"}, 422, "ZERO WIDTH SPACE"),
         ("/api/forget", {"label": "mug", "wish": 1}, 422, "wish is not known here"),
         ("/api/forget", {"label": "mug", "key": "short"}, 422, "key must be 8 to 64 letters"),
         ("/api/move", {"examples": [], "label": "mug"}, 422, "examples is empty"),

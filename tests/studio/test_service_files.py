@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from newfound import Recogniser
 from newfound.common.errors import InputError
 from newfound.features.identity import Identity
+from newfound.features.images import count_pixels
 from newfound.features.pixels import Pixels
 from newfound.studio import archives, zip_directory
 from newfound.studio.folder_names import LONGEST_NAME, FolderNames, label_of
@@ -416,6 +417,62 @@ def test_one_file_at_a_time_is_made_or_read(
         go_on.set()
         assert first.result(20).status_code == 200
         assert brought.result(20)["taught"] == 1
+
+
+FIVE = zipped({f"mug/{n}.png": png(n, 1) for n in range(5)})
+
+
+def test_an_import_ends_when_it_has_decoded_what_it_may_and_goes_on_when_it_is_sent_again(
+    serve: Serve,
+) -> None:
+    served = serve(limits=ServiceLimits(import_pixels=2 * count_pixels(png())))
+    names = ("taught", "known", "left")
+    first, second, third = bring(served, FIVE), bring(served, FIVE), bring(served, FIVE)
+    assert [first[name] for name in names] == [2, 0, 3]
+    assert "megapixels; import the same zip again" in str(first["stopped"])
+    assert [second[name] for name in names] == [2, 2, 1]
+    assert [third[name] for name in names] == [1, 4, 0]
+    assert (first["problems"], third["stopped"]) == ([], None)
+    served.post("/api/undo")
+    served.post("/api/undo")
+    assert served.counts() == {"mug": 2}  # what was taught stays, and is undone as one
+
+
+def test_an_import_ends_when_it_has_taken_as_long_as_it_may(serve: Serve) -> None:
+    done = bring(serve(limits=ServiceLimits(import_seconds=0.0)), FIVE)
+    assert (done["taught"], done["left"]) == (0, 5)
+    assert "an import may take 0 minutes" in str(done["stopped"])
+
+
+def test_all_see_how_far_an_import_is_and_it_can_be_stopped(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    def slow(archive: zipfile.ZipFile, image: archives.ArchiveImage) -> bytes:
+        if image.name == "mug/2.png":
+            reading.set()
+            assert go_on.wait(20)
+        return archives.read(archive, image)
+
+    monkeypatch.setattr("newfound.studio.imports.read", slow)
+    with ThreadPoolExecutor() as threads, served.live() as talk:
+        brought = threads.submit(bring, served, FIVE)
+        assert reading.wait(20)
+        talk.next("state", importing={"done": 2, "of": 5})
+        assert served.http.get("/api/state").json()["importing"] == {"done": 2, "of": 5}
+        assert served.post("/api/import/stop").status_code == 204
+        go_on.set()
+        done = brought.result(20)
+        talk.next("state", importing=None)
+    assert (done["taught"], done["left"], done["stopped"]) == (3, 2, "it was stopped")
+    assert served.counts() == {"mug": 3}
+
+
+def test_to_stop_an_import_where_there_is_none_does_nothing(served: Served) -> None:
+    assert served.post("/api/import/stop").status_code == 204
+    done = bring(served, FIVE)
+    assert (done["taught"], done["left"], done["stopped"]) == (5, 0, None)
 
 
 def test_nothing_of_a_zip_is_written_anywhere(shared: Served, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from websockets.sync.client import ClientConnection, connect
 from newfound import Recogniser
 from newfound.recognition.editor import Editor
 from tests.command_line import newfound
-from tests.studio.conftest import EXTRACTOR, png
+from tests.studio.conftest import EXTRACTOR, certificate, png
 from tests.studio.test_live import lesson
 
 pytestmark = pytest.mark.slow
@@ -249,16 +249,13 @@ def test_a_token_of_ones_own_must_be_hard_to_guess(tmp_path: Path) -> None:
 @pytest.mark.needs("openssl")
 @needs_another_address
 def test_a_certificate_makes_it_https_and_the_cookie_secure(tmp_path: Path) -> None:
-    names = ("-subj", "/CN=127.0.0.2", "-addext", "subjectAltName=IP:127.0.0.2")
-    files = ("-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem")
-    kind = ("-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    subprocess.run(["openssl", "req", *kind, *files, *names], check=True, capture_output=True)
-    options = ("--certificate", tmp_path / "cert.pem", "--key", tmp_path / "key.pem")
+    made, key = certificate(tmp_path, "127.0.0.2")
+    options = ("--certificate", made, "--key", key)
     where = ("--host", "127.0.0.2", "--port", 0)
     with running("studio", tmp_path / "m.newfound", *where, *options) as process:
         address, _, token = process.address.partition("#token=")
         assert address.startswith("https://127.0.0.2:")
-        context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+        context = ssl.create_default_context(cafile=str(made))
         headers = {"origin": address.removesuffix("/")}
         with httpx.Client(base_url=address, verify=context, headers=headers) as client:
             assert client.get("/api/state").status_code == 401

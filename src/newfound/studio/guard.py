@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from newfound.studio.bodies import Body
+from newfound.studio.bodies import Body, busy
 from newfound.studio.errors import OURS, Refusal
 from newfound.studio.limits import Bucket, ServiceLimits
 
@@ -32,6 +32,8 @@ SECURITY = [
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 # Clients, the last that came, of which each has a bucket of requests.
 MOST_CLIENTS = 4096
+# Where a scope says whether the token came with its request.
+TRUSTED = "newfound.trusted"
 # Where the token is exchanged for a cookie.
 SESSION = "/api/session"
 
@@ -82,7 +84,8 @@ class Guard:
     """
 
     # _bucket_of: client -> what measures how fast its requests come.
-    # _requests, _sockets: how many are under way.
+    # _requests: bodies of those under way, and whether the token came with them.
+    # _sockets: how many are open.
 
     def __init__(
         self,
@@ -96,7 +99,8 @@ class Guard:
         self.app, self.limits, self.access, self.local = app, limits, access, local
         self.bodies, self.public = bodies, frozenset(public)
         self._bucket_of = lru_cache(MOST_CLIENTS)(lambda _: Bucket(limits.rate, limits.burst))
-        self._requests = self._sockets = 0
+        self._requests: dict[Body, bool] = {}
+        self._sockets = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -104,15 +108,13 @@ class Guard:
         await checked.get(scope["type"], self.app)(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        most = self.bodies.get(scope["path"], self.limits.json)
-        body = Body(receive, send, most, self.limits)
-        answer = _WithHeaders(scope, body.send)
-        self._requests += 1
+        headers, answer = Headers(scope=scope), _WithHeaders(scope, send)
+        body = Body(receive, self.bodies.get(scope["path"], self.limits.json), self.limits, headers)
         try:
             self._check(scope)
-            if self._requests > self.limits.requests:
-                raise Refusal(503, "too many requests at once; try again in a second", 1)
-            body.check_length(Headers(scope=scope).get("content-length", ""))
+            self._make_room()
+            body.check_length()
+            self._requests[body] = scope[TRUSTED]
             await self.app(scope, body.receive, answer.send)
         except Refusal as refusal:
             if not answer.began:
@@ -124,7 +126,21 @@ class Guard:
             if not answer.began:
                 await Refusal(500, OURS).response(scope, receive, answer.send)
         finally:
-            self._requests -= 1
+            self._requests.pop(body, None)
+
+    def _make_room(self) -> None:
+        """Drop the slowest body if there are too many requests, or raise Refusal if all are here.
+
+        Those that came with the token stay.
+        """
+        if len(self._requests) < self.limits.requests:
+            return
+        slow = [body for body, trusted in self._requests.items() if not (body.is_over or trusted)]
+        if not slow:
+            raise busy()
+        slowest = min(slow, key=lambda body: body.deadline)
+        slowest.drop()
+        del self._requests[slowest]
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._sockets += 1
@@ -142,14 +158,17 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         """Raise Refusal if a request may not pass, whatever it asks for."""
-        if not self._bucket_of((scope.get("client") or ("",))[0]).take():
+        is_granted = self.access.is_granted(scope)
+        scope[TRUSTED] = is_granted and self.access.token is not None
+        # Strangers behind the same address do not use up what the owner may ask.
+        if not self._bucket_of(((scope.get("client") or ("",))[0], scope[TRUSTED])).take():
             raise Refusal(429, "too many requests; wait a second", 1)
         headers = Headers(scope=scope)
         self._check_host(headers)
         _check_origin(scope["scheme"], headers)
         _check_site(scope.get("method"), headers)
         path = scope["path"]
-        if path not in self.public and path != SESSION and not self.access.is_granted(scope):
+        if path not in self.public and path != SESSION and not is_granted:
             raise Refusal(401, "this needs the token that was printed when the service started")
 
     def _check_host(self, headers: Headers) -> None:

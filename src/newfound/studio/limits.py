@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from time import monotonic
 
 MB = 2**20
+# Seconds that a client may leave what it was sent unread before it is cut off.
+LONGEST_UNREAD = 60
 
 
 @dataclass(frozen=True)
@@ -17,10 +19,15 @@ class ServiceLimits:
         Bytes of a body: an image, a zip of images, a model file, and everything else.
     message : int
         Bytes of a message over a WebSocket; larger images go by HTTP.
+    head_seconds : float
+        Seconds from one request, or from the beginning, to the end of the next one's headers.
     body_seconds : float
         Seconds that a short body may take.
     body_rate : float
         Bytes a second that a longer one must bring on top.
+    farewell_seconds : float
+        Seconds in which the rest of a body is thrown away after its answer, so that the client has
+        sent what it wanted and hears why.
     requests, sockets, connections : int
         HTTP requests under way, WebSockets, and connections that may be open, whoever's they are.
     rate, burst : float
@@ -33,6 +40,11 @@ class ServiceLimits:
         Images by HTTP that may wait for a core.
     lessons : int
         Lessons that may wait on one WebSocket.
+    import_pixels : int
+        Pixels that an import of a zip may decode: 20,000 photos of 12 megapixels.
+    import_seconds : float
+        Seconds that it may take, so that nobody waits for a day. Such photos take that long if
+        each takes 180 milliseconds.
     """
 
     image: int = 16 * MB
@@ -40,8 +52,10 @@ class ServiceLimits:
     model: int = 1024 * MB
     json: int = 64 * 1024
     message: int = 4 * MB
+    head_seconds: float = 10.0
     body_seconds: float = 20.0
     body_rate: float = 64 * 1024
+    farewell_seconds: float = 3.0
     requests: int = 64
     sockets: int = 64
     connections: int = 256
@@ -52,6 +66,8 @@ class ServiceLimits:
     uploads: int = 4
     waiting: int = 32
     lessons: int = 8
+    import_pixels: int = 240_000_000_000
+    import_seconds: float = 3600.0
 
 
 class Bucket:

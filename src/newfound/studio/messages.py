@@ -1,9 +1,8 @@
 """What is said over HTTP and the WebSocket: one class a message, as OpenAPI shows them."""
 
-import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from newfound.common.limits import LONGEST_LABEL
 
@@ -15,23 +14,10 @@ LARGEST_ID = 2**53 - 1
 MOST_EXAMPLES = 2000
 
 
-def checked_label(text: str) -> str:
-    """Return a label, or raise ValueError if no model can keep it.
-
-    Examples
-    --------
-    >>> checked_label("mug")
-    'mug'
-    >>> checked_label("mug" + chr(0))
-    Traceback (most recent call last):
-    ValueError: a label has no control characters
-    """
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
-        raise ValueError("a label has no control characters")
-    return text
-
-
-Label = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL), AfterValidator(checked_label)]
+# What a class is to be called; whether it may be is asked where it is known which there are.
+Label = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
+# What a class is called, which may be anything: models of other programs have such labels, too.
+KnownLabel = Annotated[str, Field(max_length=LONGEST_LABEL)]
 Key = Annotated[str, Field(pattern=KEY, description="Unique for each edit that is wanted once.")]
 Action = Annotated[str, Field(pattern=KEY, description="Edits in a row with it are undone as one.")]
 Id = Annotated[StrictInt, Field(ge=1, le=LARGEST_ID)]
@@ -60,7 +46,7 @@ class Forget(Keyed):
     """Examples to delete, or a class; one of both."""
 
     examples: Ids | None = None
-    label: Label | None = None
+    label: KnownLabel | None = None
     for_good: StrictBool = Field(
         default=False, description="Also empty the bin: nothing before can be undone any more."
     )
@@ -76,15 +62,15 @@ class Move(Keyed):
 class Rename(Keyed):
     """A class and what it is called from now on, which no other class is."""
 
-    old: Label
+    old: KnownLabel
     new: Label
 
 
 class Join(Keyed):
     """A class and the one that takes it in."""
 
-    old: Label
-    into: Label
+    old: KnownLabel
+    into: KnownLabel
 
 
 class Name(Keyed):
@@ -111,6 +97,13 @@ class ClassState(BaseModel):
     kept: int
 
 
+class ImportProgress(BaseModel):
+    """How far the import of a zip is, in images."""
+
+    done: int
+    of: int
+
+
 class StateMessage(BaseModel):
     """All that a page shows beside answers."""
 
@@ -127,6 +120,7 @@ class StateMessage(BaseModel):
     keep_vectors: int
     keep_thumbnails: int
     version: str
+    importing: ImportProgress | None = Field(description="The import of a zip under way.")
 
 
 class Guess(BaseModel):
@@ -223,6 +217,8 @@ class Imported(BaseModel):
     taught: int
     known: int
     problems: list[ImportProblem]
+    left: int = Field(description="Images that were not looked at, because it ended early.")
+    stopped: str | None = Field(description="Why it ended early.")
     state: StateMessage
 
 

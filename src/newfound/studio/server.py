@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,13 +19,14 @@ with imported_from("studio"):
     import websockets as websockets  # which uvicorn needs for them
 
 from newfound.studio.connections import Connection
-from newfound.studio.limits import MB
+from newfound.studio.door import Door
+from newfound.studio.limits import LONGEST_UNREAD, MB
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 # Seconds for lessons that wait when the service is told to stop, and for connections to end.
 LONGEST_DRAIN, LONGEST_END = 60.0, 5
-# Milliseconds that a client may leave what it was sent unread before it is cut off.
-LONGEST_UNREAD = 60_000
+# What uvicorn exits with if the application does not start.
+NOT_STARTED = 3
 
 
 def is_local(host: str) -> bool:
@@ -68,7 +70,7 @@ def _bound(host: str, port: int) -> socket.socket:
         if hasattr(socket, "SO_REUSEADDR") and hasattr(socket, "SO_REUSEPORT"):  # not on Windows
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
-            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, LONGEST_UNREAD)
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * LONGEST_UNREAD)
         bound.bind(address)
     except BaseException:
         bound.close()
@@ -136,10 +138,28 @@ class Server(uvicorn.Server):
         self._service, self._ready = app.state.service, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
-        await super().startup(sockets)
-        if self.started and self._ready is not None:
+        """Begin to answer, with a door of our own in place of uvicorn's."""
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            raise SystemExit(NOT_STARTED)
+        limits = self._service.limits
+        make = partial(
+            Connection,
+            limits,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        self.door = Door(sockets or (), make, limits, self.config.ssl)
+        self.servers = [self.door]  # type: ignore[list-item]  # as far as uvicorn uses it
+        self.started = True
+        if self._ready is not None:
             self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is done ten times a second."""
+        self.door.sweep()
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more connections, finish what was taken, and end."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from newfound.features.identity import Identity
     from newfound.recognition.editor import Editor
     from newfound.recognition.history import Edit
+    from newfound.studio.imports import ExampleImport
 
 log = logging.getLogger("newfound.studio")
 Result = TypeVar("Result")
@@ -63,6 +64,7 @@ class Service:
 
     # identity: of the extractor, once it is loaded. waiting: images by HTTP that wait for a core.
     # uploads: models and zips that come, or are here.
+    # importing: the import of a zip under way.
     # exchange: held by who makes or reads a file for others; it takes a disk, and much of a core.
 
     def __init__(
@@ -76,6 +78,7 @@ class Service:
         self.limits = limits or ServiceLimits()
         self.metrics = Metrics()
         self.identity: Identity | None = None
+        self.importing: ExampleImport | None = None
         self.waiting = self.uploads = 0
         self.is_stopping = False
         self._pauses = snapshot_idle, snapshot_every
@@ -157,7 +160,11 @@ class Service:
 
     def state_now(self) -> dict[str, Any]:
         """Return the state of this moment."""
-        return views.state_of(self.editor, self.recogniser.identity or self.identity)
+        importing = self.importing
+        return {
+            **views.state_of(self.editor, self.recogniser.identity or self.identity),
+            "importing": None if importing is None else importing.progress,
+        }
 
     # What HTTP asks for.
 

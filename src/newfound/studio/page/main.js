@@ -5,6 +5,7 @@ import { Answers } from "./answers.js";
 import { Camera } from "./camera.js";
 import { Classes } from "./classes.js";
 import { startConfusions } from "./confusions.js";
+import { startImporting } from "./importing.js";
 import { Inbox } from "./inbox.js";
 import { Live } from "./live.js";
 import { Figures, startLooking } from "./look.js";
@@ -62,6 +63,7 @@ const upload = new Upload({ outbox, store, figures, currentLabel: () => teacher.
 
 startTheme();
 startMenu({ store, outbox, toast, upload });
+startImporting({ store, toast });
 startSteps({ store, camera });
 startConfusions(store);
 startCameraTroubles(camera);

@@ -5,7 +5,8 @@
 
 /** @typedef {{label: string, count: number, kept: number, going?: boolean}} Class */
 /** @typedef {{model: string, position: number, classes: Class[], undo: string|null,
- *   redo: string|null, cannot_tell_unknown: string|null, bin: number, questions: number}} State */
+ *   redo: string|null, cannot_tell_unknown: string|null, bin: number, questions: number,
+ *   importing: {done: number, of: number}|null}} State */
 
 export class Store extends EventTarget {
   /** @type {State|null} the server's truth */

@@ -116,8 +116,10 @@ export class Upload {
     }
   }
 
-  imported({ taught, known, problems }) {
-    this.#report(summary({ taught, known }, problems, false), problems);
+  imported({ taught, known, problems, left, stopped }) {
+    const sentence = summary({ taught, known }, problems, false);
+    const rest = stopped ? ` ${left} not looked at: ${stopped}.` : "";
+    this.#report(sentence + rest, problems);
   }
 
   working(sentence) { this.#report(sentence, []); }

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Body
 from fastapi.responses import JSONResponse
 
 from newfound.common.errors import InputError
+from newfound.recognition.labels import rename_labels
 from newfound.studio.errors import Refusal
 from newfound.studio.messages import Done, EmptyBin, Forget, Join, Keyed, Move, Rename
 from newfound.studio.routes.common import TheService, errors
@@ -29,7 +30,8 @@ async def forget(asked: Forget, service: TheService) -> JSONResponse:
         done = await service.edit(editor.forget_class, asked.label, key=asked.key)
     if asked.for_good:
         emptied = await service.edit(editor.forget_for_good)
-        done.update(position=emptied["position"], state=emptied["state"])
+        what = f"{done['what']}; {emptied['what']}"
+        done.update(what=what, position=emptied["position"], state=emptied["state"])
     return JSONResponse(done)
 
 
@@ -46,8 +48,8 @@ async def rename(asked: Rename, service: TheService) -> JSONResponse:
     editor = service.editor
 
     def renamed() -> "Edit":
-        new = editor.recogniser.label(asked.new)
-        return editor.rename(asked.old, new, join=False, key=asked.key)
+        old, new = rename_labels(editor.recogniser.label, asked.old, asked.new)
+        return editor.rename(old, new, join=False, key=asked.key)
 
     return JSONResponse(await service.edit(renamed))
 

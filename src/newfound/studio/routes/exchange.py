@@ -1,18 +1,14 @@
 """Models and examples as files: taken along, and brought in."""
 
-import asyncio
 import re
-import secrets
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
-from time import monotonic
 from typing import IO, TYPE_CHECKING, Annotated
 from urllib.parse import quote
-from zipfile import ZipFile
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
@@ -20,15 +16,21 @@ from starlette.background import BackgroundTask
 
 from newfound.common.errors import InputError
 from newfound.common.files import open_regular
-from newfound.recognition.sources import Problem
-from newfound.studio.archives import ArchiveImage, pack, read, unpack
+from newfound.studio.archives import pack, unpack
 from newfound.studio.bodies import spool
 from newfound.studio.errors import Refusal
+from newfound.studio.imports import ExampleImport
 from newfound.studio.incoming import usable
-from newfound.studio.messages import Done, Imported, Key, checked_label
-from newfound.studio.routes.common import TheService, binary, check_type, errors, file_of
-from newfound.studio.service import LessonRequest, Service
-from newfound.studio.workers import Lane
+from newfound.studio.messages import Done, Imported, Key
+from newfound.studio.routes.common import (
+    TheService,
+    binary,
+    check_type,
+    errors,
+    file_errors,
+    file_of,
+)
+from newfound.studio.service import Service
 
 if TYPE_CHECKING:
     from newfound.recognition.history import Edit
@@ -37,8 +39,6 @@ router = APIRouter(prefix="/api", tags=["files"])
 MODEL, ZIP = binary("application/octet-stream"), binary("application/zip")
 # Bytes that are sent at a time, and examples that are asked for.
 PART, SOME = 2**18, 200
-# Letters of a file's name that an example's source holds.
-LONGEST_SOURCE = 200
 
 
 async def made_alone(service: Service, make: Callable[[], IO[bytes]]) -> IO[bytes]:
@@ -128,34 +128,24 @@ async def import_model(
 
 @router.post("/import/examples", response_model=Imported, responses=errors(415), openapi_extra=ZIP)
 async def import_examples(request: Request, service: TheService) -> JSONResponse:
-    """Teach the images of a zip: folders say what they show. It is undone as one."""
+    """Teach the images of a zip: folders say what they show. It is undone as one.
+
+    The state says how far it is, and `/api/import/stop` stops it.
+    """
     check_type(request, "a zip", "application/zip", "application/x-zip")
     async with upload(request, service) as body:
         archive, images, problems = await service.ask(lambda: unpack(body))
         with archive:
-            counts = await _teach(service, archive, images, problems)
-    listed = [problem._asdict() for problem in problems]
-    state = await service.ask(service.state_now)
-    return JSONResponse({**counts, "problems": listed, "state": state})
+            result = await ExampleImport(service, archive, images, problems).run()
+    return JSONResponse({**result, "state": await service.ask(service.state_now)})
 
 
-async def _teach(
-    service: Service, archive: ZipFile, images: list[ArchiveImage], problems: list[Problem]
-) -> dict[str, int]:
-    """Teach images in turn with everybody else's, and return how many; add to `problems`."""
-    lane, action = Lane(), f"import-{secrets.token_hex(8)}"
-    counts = {"taught": 0, "known": 0}
-    for image in images:
-        try:
-            data = await asyncio.to_thread(read, archive, image)
-            source = f"zip: {image.name[-LONGEST_SOURCE:]}"
-            lesson = LessonRequest(data, checked_label(image.label), source, None, action)
-            done, _ = await service.in_lane(lane, partial(service.lesson_now, lesson, monotonic()))
-        except ValueError as error:  # also UnreadableImageError, and labels that cannot be
-            problems.append(Problem(image.name, str(error)))
-        else:
-            counts["taught" if done["examples"] else "known"] += 1
-    return counts
+@router.post("/import/stop", status_code=204, response_class=Response, responses=file_errors())
+async def stop_import(service: TheService) -> Response:
+    """Stop the import of a zip, if one is under way; what it has taught stays."""
+    if service.importing is not None:
+        service.importing.stop()
+    return Response(status_code=204)
 
 
 def _download(file: IO[bytes], name: str, kind: str) -> Response:

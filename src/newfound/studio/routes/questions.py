@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from newfound.recognition import evaluation
 from newfound.studio import views
 from newfound.studio.guard import Access, cookie_name
-from newfound.studio.messages import Confusions, Examples, Health, Label, Session, StateMessage
+from newfound.studio.messages import Confusions, Examples, Health, KnownLabel, Session, StateMessage
 from newfound.studio.routes.common import Before, Number, TheService, errors, file_errors, file_of
 
 router = APIRouter(tags=["questions"])
@@ -25,7 +25,7 @@ async def state(service: TheService) -> JSONResponse:
 @router.get("/api/examples", response_model=Examples, responses=errors())
 async def examples(
     service: TheService,
-    label: Annotated[Label | None, Query()] = None,
+    label: Annotated[KnownLabel | None, Query()] = None,
     before: Before = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> JSONResponse:
