@@ -103,8 +103,8 @@ def robot(*options: str) -> Iterator[Robot]:
     addresses = "--connect", f"tcp/127.0.0.1:{port}", "--listen", f"tcp/127.0.0.1:{own}"
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder, "kitchen.newfound")
-        words = "-m", "newfound", "listen", model, "--zenoh", IMAGES, *addresses, *options
-        with Process(*words) as listener:
+        words = "-m", "newfound", "listen", model, "--zenoh", IMAGES, "--commands"
+        with Process(*words, *addresses, *options) as listener:
             listener.wait_for("Listening")
             with session(connect=[f"tcp/127.0.0.1:{own}"]) as opened:
                 yield Robot(listener, Heard(opened), port)

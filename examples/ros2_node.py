@@ -1,10 +1,12 @@
 """A node of ROS 2 that answers what a camera sees, and learns when it is told to.
 
-    python3 ros2_node.py --ros-args -r image:=/camera/image/compressed -p model:=kitchen.newfound
+    python3 ros2_node.py --ros-args -r image:=/camera/compressed -p model:=kitchen.newfound
+    python3 ros2_node.py --ros-args -r image:=/camera/compressed -p commands:=true
     ros2 topic pub --once /newfound/command std_msgs/msg/String "data: teach mug"
 
-It was never run in ROS 2, which is not there where newfound is tested. `newfound listen` does the
-same with the same functions, and needs no ROS.
+Without the parameter commands, or secret_file, it answers, and refuses commands. It was never run
+in ROS 2, which is not there where newfound is tested. `newfound listen` does the same with the same
+functions, and needs no ROS.
 """
 
 import json
@@ -22,6 +24,7 @@ from newfound.recognition.locking import locked
 from newfound.robot.answers import results_of
 from newfound.robot.listening import Listener
 from newfound.robot.messages import ImageMessage
+from newfound.robot.signing import read_secret
 
 try:
     from vision_msgs.msg import Classification, ObjectHypothesis
@@ -35,6 +38,8 @@ class NewfoundNode(Node):
     def __init__(self):
         super().__init__("newfound")
         model = self.declare_parameter("model", "kitchen.newfound").value
+        commands = self.declare_parameter("commands", False).value  # of whoever sends them
+        secret_file = self.declare_parameter("secret_file", "").value  # or of who signs them
         write, names = self.create_publisher, ("answer", "reply", "question")
         self.texts = {name: write(String, f"newfound/{name}", 10) for name in names}
         if Classification is not None:
@@ -43,7 +48,9 @@ class NewfoundNode(Node):
         self.held = ExitStack()
         self.held.enter_context(locked(model))  # nobody else may change it meanwhile
         editor = self.held.enter_context(closing(Editor(model)))
-        self.listener = self.held.enter_context(closing(Listener(editor, self, source="image")))
+        secret = read_secret(secret_file) if secret_file else None
+        listener = Listener(editor, self, source="image", commands=commands, secret=secret)
+        self.listener = self.held.enter_context(closing(listener))
         self.create_subscription(CompressedImage, "image", self.on_image, qos_profile_sensor_data)
         self.create_subscription(String, "newfound/command", self.on_command, 10)
 

@@ -1,6 +1,7 @@
 """The listener, without a network: the newest frame, lessons by command, and nothing lost."""
 
 import base64
+import json
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -347,7 +348,7 @@ def test_who_forgets_everything_goes_on_with_the_same_extractor(tmp_path: Path) 
 
 
 def test_too_many_commands_are_refused_and_none_is_lost(start: Callable[..., World]) -> None:
-    world, release, waits = start(), threading.Event(), threading.Event()
+    world, release, waits = start(commands=True), threading.Event(), threading.Event()
 
     def hold(reply: Any) -> None:
         waits.set()
@@ -387,3 +388,25 @@ def test_a_publisher_that_is_gone_does_not_stop_the_lesson(
 
     monkeypatch.setattr(Recorder, "answer", fail)
     assert world.teach("mug", MUG, range(3))["taught"] == 3
+
+
+def test_a_label_that_cannot_be_seen_is_not_taught_and_one_that_is_there_is_forgotten(
+    start: Callable[..., World],
+) -> None:
+    world = taught(start())
+    bad = "x\u001b[31m\u0007y"
+    for command in (
+        {"do": "teach", "label": bad},
+        {"do": "rename", "old": "mug", "new": bad},
+        {"do": "teach", "label": "mug "},
+    ):
+        answer = world.listener.do(json.dumps(command))
+        assert not answer["ok"]
+        assert answer["error"].startswith("label ")
+    assert world.listener.do("state")["classes"] == {"mug": 8, "cup": 8}
+    world.editor.knowledge.rename("cup", bad, any_label=True)
+    assert world.listener.do(json.dumps({"do": "rename", "old": bad, "new": "cafe\u0301"}))["ok"]
+    assert world.listener.do("state")["classes"] == {"mug": 8, "caf\u00e9": 8}
+    world.editor.knowledge.rename("caf\u00e9", bad, any_label=True)
+    assert world.listener.do(json.dumps({"do": "forget", "label": bad}))["ok"]
+    assert world.listener.do("state")["classes"] == {"mug": 8}

@@ -21,6 +21,7 @@ from newfound.robot.messages import (
     typestore,
 )
 from newfound.robot.ros1_topics import NoRosError, import_rospy
+from newfound.robot.signing import sign
 from tests.robot.process import Process
 from tests.robot.zenoh_client import free_port
 
@@ -93,7 +94,7 @@ def test_a_robot_of_ros_1_teaches_by_command_and_a_new_master_is_told(
 ) -> None:
     model, topic = tmp_path / "kitchen.newfound", "/camera/image/compressed"
     words = "-m", "newfound", "listen", model, "--ros1", topic, "--extractor", "pixels:size=8"
-    robot = run(*words)
+    robot = run(*words, "--commands")
     robot.wait_for("no master of ROS yet")
     master = run("roscore")
     robot.wait_for("Listening")
@@ -135,7 +136,7 @@ def test_labels_that_xml_cannot_hold_are_told_and_who_loses_the_nodes_name_ends(
 ) -> None:
     run("roscore").wait_for("started core service")
     words = "--ros1", "/camera/image/compressed", "--extractor", "pixels:size=8"
-    robot = run("-m", "newfound", "listen", tmp_path / "one.newfound", *words)
+    robot = run("-m", "newfound", "listen", tmp_path / "one.newfound", *words, "--commands")
     robot.wait_for("Listening")
     camera = run("-m", "tests.robot.ros1_camera")
     camera.wait_for("answer ")
@@ -145,3 +146,27 @@ def test_labels_that_xml_cannot_hold_are_told_and_who_loses_the_nodes_name_ends(
     other = run("-m", "newfound", "listen", tmp_path / "other.newfound", *words)
     other.wait_for("Listening")
     robot.wait_for("the node was ended from outside")
+
+
+@pytest.mark.needs("ros")
+@pytest.mark.slow
+def test_commands_over_ros_1_are_refused_unless_they_are_signed(
+    run: Callable[..., Process], tmp_path: Path
+) -> None:
+    secret, model = tmp_path / "robot.secret", tmp_path / "kitchen.newfound"
+    secret.touch(mode=0o600)
+    secret.write_bytes(bytes(32))
+    run("roscore").wait_for("started core service")
+    words = "-m", "newfound", "listen", model, "--ros1", "/camera/image/compressed"
+    for options, refusal in ((), "commands are refused"), (("--secret-file", secret), "signed"):
+        robot = run(*words, "--extractor", "pixels:size=8", *options)
+        robot.wait_for("Listening")
+        camera = run("-m", "tests.robot.ros1_camera")
+        camera.wait_for("answer ")
+        camera.tell("state")
+        assert refusal in heard(camera.wait_for("reply "))["error"]
+        if options:
+            camera.tell(sign("stop", bytes(32)))
+            assert heard(camera.wait_for('reply {"command": "stop"'))["ok"]
+        camera.end(signal.SIGKILL)
+        assert robot.end(signal.SIGTERM) == 0

@@ -12,6 +12,7 @@ import pytest
 
 from newfound.recognition.editor import Editor
 from newfound.recognition.locking import ModelBusyError, locked
+from newfound.robot.signing import sign
 from tests.robot.camera import CAMERA, picture
 from tests.robot.recorder import Recorder
 
@@ -28,16 +29,22 @@ class Message(SimpleNamespace):
 
 
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
+def parameters(tmp_path: Path) -> dict[str, Any]:
+    """What the node is started with."""
+    return {"model": str(tmp_path / "kitchen.newfound")}
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch, parameters: dict[str, Any]) -> Recorder:
     """Put made-up modules of ROS 2 in place; return what is published."""
-    heard, model = Recorder(), str(tmp_path / "kitchen.newfound")
+    heard = Recorder()
 
     class Node:
         def __init__(self, name: str) -> None:
             self.topics: dict[str, Callable[[Any], None]] = {}
 
-        def declare_parameter(self, name: str, value: str) -> Any:
-            return SimpleNamespace(value=model)
+        def declare_parameter(self, name: str, value: Any) -> Any:
+            return SimpleNamespace(value=parameters.get(name, value))
 
         def create_publisher(self, kind: type, topic: str, depth: int) -> Any:
             is_reply = topic == "newfound/reply"
@@ -64,15 +71,16 @@ def heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
         module = ModuleType(name)
         vars(module).update(values)
         monkeypatch.setitem(sys.modules, name, module)
-    kitchen = Editor(model, "pixels:size=8")
+    kitchen = Editor(parameters["model"], "pixels:size=8")
     kitchen.recogniser.teach([picture(1, number) for number in range(3)], "mug")
     kitchen.close()
     return heard
 
 
 def test_the_node_answers_with_the_images_header_and_does_commands(
-    heard: Recorder, tmp_path: Path
+    heard: Recorder, parameters: dict[str, Any], tmp_path: Path
 ) -> None:
+    parameters["commands"] = True
     node: Any = runpy.run_path(str(NODE))["NewfoundNode"]()
     with node.held:
         image = Message(format="jpeg", data=picture(1, 9))
@@ -88,3 +96,19 @@ def test_the_node_answers_with_the_images_header_and_does_commands(
         assert json.loads(heard.wait(heard.replies)["sent"].data)["ok"]
         with pytest.raises(ModelBusyError), locked(tmp_path / "kitchen.newfound"):
             pass
+
+
+def test_the_node_refuses_commands_unless_they_are_signed_or_allowed(
+    heard: Recorder, parameters: dict[str, Any], tmp_path: Path
+) -> None:
+    secret, said = tmp_path / "robot.secret", list[Any]()
+    secret.touch(mode=0o600)
+    secret.write_bytes(bytes(32))
+    for parameters["secret_file"] in ("", str(secret)):
+        node: Any = runpy.run_path(str(NODE))["NewfoundNode"]()
+        with node.held:
+            for text in ("state", sign("state", bytes(32))):
+                node.topics["newfound/command"](Message(data=text))
+                heard.wait_for_number(heard.replies, len(said) + 1)
+                said.append(json.loads(heard.replies[-1]["sent"].data)["ok"])
+    assert said == [False, False, False, True]

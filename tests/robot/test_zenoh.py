@@ -21,6 +21,7 @@ from newfound.robot.messages import (
     text_message,
     typestore,
 )
+from newfound.robot.signing import read_secret, sign
 from newfound.robot.zenoh_topics import Network, ZenohTopics
 from tests.background import PATIENCE
 from tests.command_line import newfound
@@ -34,17 +35,19 @@ STAMP = 1_700_000_000_123_456_789
 
 
 @contextmanager
-def listening(folder: Path, **options: Any) -> Iterator[tuple[Listener, Client]]:
-    """A listener in this process, and a client of it."""
+def listening(
+    folder: Path, domain: int | None = None, **options: Any
+) -> Iterator[tuple[Listener, Client]]:
+    """A listener in this process that does commands, and a client of it."""
     port = free_port()
     editor = Editor(folder / "kitchen.newfound", "pixels:size=8")
-    topics = ZenohTopics(Network(listen=[f"tcp/127.0.0.1:{port}"]), **options)
-    listener = Listener(editor, topics, half_life=0.0)
+    topics = ZenohTopics(Network(listen=[f"tcp/127.0.0.1:{port}"]), domain=domain)
+    listener = Listener(editor, topics, half_life=0.0, **{"commands": True, **options})
     try:
         topics.listen(listener, IMAGES)
         with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
             client = Client(opened)
-            assert client.ask("state")["ok"]  # from here on, both know of each other
+            client.ask("state")  # from here on, both know of each other
             yield listener, client
     finally:
         listener.close()
@@ -59,7 +62,7 @@ def test_a_robot_teaches_by_command_and_survives_a_camera_that_is_killed(tmp_pat
     words = "-m", "newfound", "listen", model, "--zenoh", IMAGES, "--extractor", "pixels:size=8"
     network = "--connect", f"tcp/127.0.0.1:{camera_port}", "--listen", f"tcp/127.0.0.1:{port}"
     camera = "-m", "tests.robot.zenoh_client", camera_port
-    with Process(*words, *network, "--json", "--ask") as robot:
+    with Process(*words, *network, "--json", "--ask", "--commands") as robot:
         robot.wait_for("Nobody is there")  # the camera comes later
         with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
             client = Client(opened)
@@ -116,6 +119,48 @@ def test_a_listener_that_waits_for_a_router_can_be_ended(tmp_path: Path) -> None
     with Process(*words, "--extractor", "pixels:size=8", "--connect", address) as robot:
         robot.wait_for("Nobody is there")
         assert robot.end(signal.SIGINT) == 130
+
+
+@pytest.mark.slow
+def test_a_stranger_is_answered_but_may_not_command_nor_fill_the_log(tmp_path: Path) -> None:
+    port, strangers = free_port(), 1500
+    words = "-m", "newfound", "listen", tmp_path / "kitchen.newfound", "--zenoh", IMAGES
+    network = "--listen", f"tcp/127.0.0.1:{port}"
+    with Process(*words, "--extractor", "pixels:size=8", *network) as robot:
+        assert "commands are refused" in robot.wait_for("Listening")
+        with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
+            client = Client(opened)
+            assert "start newfound listen with --commands" in client.ask("teach mug")["error"]
+            opened.put(IMAGES, message(MUG, 0))
+            client.wait(client.answers, says(label=None, teaching=None))
+            for number in range(strangers):
+                opened.put("newfound/command", f"forget {number}")
+            for _ in range(strangers):
+                assert not client.ask("state")["ok"]
+            robot.wait_for("1,000 of these so far; next at 10,000")
+            assert robot.end(signal.SIGTERM) == 0
+    assert len([line for line in robot.said if "commands are refused" in line]) == 102
+
+
+@pytest.mark.slow
+def test_who_holds_the_secret_commands_a_listener_and_nobody_else_does(tmp_path: Path) -> None:
+    port, secret = free_port(), tmp_path / "robot.secret"
+    secret.touch(mode=0o600)
+    secret.write_bytes(bytes(32))
+    words = "-m", "newfound", "listen", tmp_path / "kitchen.newfound", "--zenoh", IMAGES
+    network = "--listen", f"tcp/127.0.0.1:{port}", "--secret-file", secret
+    signed = sign("teach mug", read_secret(secret))
+    for is_done in (True, False):  # what a stranger heard is worth nothing, also after a restart
+        with Process(*words, "--extractor", "pixels:size=8", *network) as robot:
+            assert "signed commands" in robot.wait_for("Listening")
+            with session(connect=[f"tcp/127.0.0.1:{port}"]) as opened:
+                client = Client(opened)
+                assert "must be signed" in client.ask("teach mug")["error"]
+                assert client.ask(signed)["ok"] is is_done
+                assert "came before" in client.ask(signed)["error"]
+                opened.put("newfound/command", text_message(sign("stop", bytes(32))))
+                assert client.wait(client.replies, says(command="stop"))["ok"]
+            assert robot.end(signal.SIGTERM) == 0
 
 
 def test_answers_go_as_text_as_a_string_and_as_a_classification(tmp_path: Path) -> None:
@@ -201,4 +246,15 @@ def test_wrong_usage_is_said_before_anything_is_opened(tmp_path: Path) -> None:
     ):
         done = newfound("listen", model, *options, *pixels)
         assert (done.code, words in done.err) == (1, True), done.err
+    assert not model.exists()
+
+
+def test_a_secret_file_that_is_no_secret_is_wrong_usage(tmp_path: Path) -> None:
+    model, secret = tmp_path / "kitchen.newfound", tmp_path / "robot.secret"
+    secret.write_bytes(bytes(32))
+    for mode, size, words in (0o644, 32, "chmod 600"), (0o600, 31, "it needs 32 at least"):
+        secret.write_bytes(bytes(size))
+        secret.chmod(mode)
+        done = newfound("listen", model, "--zenoh", "a", "--secret-file", secret)
+        assert (done.code, words in done.err) == (2, True), done.err
     assert not model.exists()

@@ -11,12 +11,10 @@ from newfound.common.errors import NewfoundError
 from newfound.features.images import Image
 from newfound.recognition.editor import Editor
 from newfound.recognition.history import Edit
-from newfound.recognition.knowledge import NO_LABELS
-from newfound.recognition.labels import check_label
+from newfound.recognition.labels import rename_labels
 from newfound.recognition.snapshot_thread import SnapshotThread
 from newfound.robot.commands import Command, parse
 from newfound.robot.live_lesson import LiveLesson
-from newfound.sums.labels import as_labels, check_same_type
 
 log = logging.getLogger("newfound.robot")
 # Seconds that a lesson takes, unless someone says otherwise.
@@ -106,7 +104,8 @@ class CommandRunner:
         editor, label, number = self.editor, command.label, command.number
 
         def rename() -> Edit:
-            return editor.rename(label, self.recogniser.label(command.new), join=command.join)
+            old, new = rename_labels(self.recogniser.label, label, command.new)
+            return editor.rename(old, new, join=command.join)
 
         acts: dict[str, Callable[[], dict[str, Any]]] = {
             "teach": lambda: self._teach(text, command),
@@ -138,9 +137,8 @@ class CommandRunner:
         return {"what": f"undid: teaching {lesson.label}, of which nothing was taught"}
 
     def _teach(self, text: str, command: Command) -> dict[str, Any]:
-        label, classes = self.recogniser.label(command.label), self.recogniser.classes
-        check_label(label)
-        check_same_type(as_labels(classes) if classes else NO_LABELS, as_labels([label]))
+        label = self.recogniser.label(command.label)
+        self.recogniser.knowledge.check_labels([label])
         seconds = self._teach_for if command.seconds is None else command.seconds
         with self._lock:
             self._end_lesson()

@@ -16,6 +16,7 @@ from newfound.common.files import open_regular
 from newfound.recognition.labels import check_label
 from newfound.recognition.sources import Problem
 from newfound.robot.frames import Frame
+from newfound.sums.names import composed
 
 # Numbers from here on are Unix time, in seconds: footage of three years has not been seen.
 UNIX_TIME_FROM = 1e8
@@ -112,7 +113,7 @@ def texts_as_spans(texts: Sequence[tuple[float, str]]) -> Spans:
     """
     spans = Spans()
     for (start, text), (end, _) in pairwise((*texts, (math.inf, ""))):
-        if label := text.strip():
+        if label := composed(text.strip()):
             check_label(label)
             spans.append(Span(start, end, label))
     return spans
@@ -207,7 +208,7 @@ def _span(path: str | Path, line: int, cells: list[str], start: float) -> Span:
         ends = _seconds(cells[1], start) if cells[1] else math.nan
         if ends <= begins:
             raise InputError(f"ends at {cells[1]}, not after its start at {cells[0]}")
-        return Span(begins, ends, cells[2])
+        return Span(begins, ends, composed(cells[2]))
     except InputError as error:
         raise InputError(f"{path}, line {line}: {error}") from None
 

@@ -16,9 +16,11 @@ from newfound.recognition.editor import Editor
 from newfound.recognition.evidence import HALF_LIFE
 from newfound.recognition.knowledge import Answer
 from newfound.recognition.track import Track
+from newfound.robot.admission import Admission
 from newfound.robot.answers import stamp_of
 from newfound.robot.asking import Asking
 from newfound.robot.command_runner import TEACH_FOR, CommandRunner, Told, tell_safely
+from newfound.robot.commands import CommandError
 from newfound.robot.crops import Crop
 from newfound.robot.messages import ImageMessage
 from newfound.robot.newest import Newest
@@ -26,7 +28,7 @@ from newfound.robot.newest import Newest
 log = logging.getLogger("newfound.robot")
 # Commands that may wait, and what is said of one more.
 MOST_WAITING = 64
-REFUSED = {"ok": False, "error": "too many commands wait; send it again"}
+TOO_MANY = "too many commands wait; send it again"
 
 
 class Publisher(Protocol):
@@ -70,6 +72,10 @@ class Listener:
         The part of each frame that is looked at.
     source : str, default="live"
         Where frames come from, in words.
+    commands : bool, default=False
+        Whether to do what comes as a `command`, from whomever.
+    secret : bytes, optional
+        Do what comes as a `command` if it was signed with this (`newfound.robot.signing`).
     """
 
     # frames: the newest that came. looked, unreadable: frames that were answered, and messages that
@@ -86,6 +92,8 @@ class Listener:
         teach_for: float = TEACH_FOR,
         crop: Crop | None = None,
         source: str = "live",
+        commands: bool = False,
+        secret: bytes | None = None,
     ) -> None:
         self.editor, self.recogniser, self.publisher = editor, editor.recogniser, publisher
         self.recogniser.use(self.recogniser.extractor)  # also once all that it knows is forgotten
@@ -95,6 +103,7 @@ class Listener:
         self._track = Track(self.recogniser, half_life)
         self._asking, self._crop, self._source = asking, crop, source
         self._runner = CommandRunner(editor, publisher.reply, teach_for, source, self._counts)
+        self._admission = Admission(editor, commands=commands, secret=secret)
         self._commands: queue.Queue[tuple[str, Told | None] | None] = queue.Queue(MOST_WAITING)
         self._threads = [
             threading.Thread(target=work, name=f"newfound-{work.__name__}", daemon=True)
@@ -108,14 +117,19 @@ class Listener:
         self.frames.put(IncomingMessage(read, monotonic()))
 
     def command(self, text: str, told: Told | None = None) -> None:
-        """Have a command done in a while; what became of it is published, and told."""
+        """Have a command of a bus done in a while, if that is allowed.
+
+        What became of it is published, and told.
+        """
         try:
-            self._commands.put_nowait((text, told))
+            self._commands.put_nowait((self._admission.admit(text), told))
         except queue.Full:
-            self._runner.reply(text, REFUSED, told)
+            self._refuse(text, TOO_MANY, told)
+        except CommandError as error:
+            self._refuse(text, str(error), told)
 
     def do(self, text: str) -> dict[str, Any]:
-        """Do a command now, and return what became of it; that is published, too."""
+        """Do a command of this program now; return what became of it, which is published, too."""
         return self._runner.do(text)
 
     def close(self) -> None:
@@ -137,8 +151,17 @@ class Listener:
         }
 
     def _do_commands(self) -> None:
-        while (command := self._commands.get()) is not None:
-            self._runner.do(*command)
+        while (waiting := self._commands.get()) is not None:
+            command, told = waiting
+            try:
+                self._admission.note()
+            except NewfoundError as error:  # what is not written down could be replayed
+                self._refuse(command, str(error), told)
+            else:
+                self._runner.do(command, told)
+
+    def _refuse(self, text: str, why: str, told: Told | None) -> None:
+        self._runner.reply(text, {"ok": False, "error": why}, told)
 
     def _warm_up(self) -> None:
         """Look at nothing: the first look takes longest, and no frame shall wait for it."""

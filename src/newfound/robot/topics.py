@@ -20,8 +20,9 @@ from newfound.robot.messages import (
 # Topics of JSON below the prefix, and those that are written to for every frame.
 TEXTS = dict.fromkeys(("answer", "reply", "question"), STRING)
 FREQUENT = ("answer", "classification")
-# No command has more bytes; of one that has, the rest is not read.
-MOST_BYTES = 4 * LONGEST + 16
+# No command has more bytes, signed or not; of one that has, the rest is not read. JSON writes a
+# letter in six bytes at most.
+MOST_BYTES = 6 * LONGEST + 256
 
 
 class Topics(ABC):
