@@ -62,6 +62,7 @@ def test_scores_probabilities_and_answers_agree() -> None:
     np.testing.assert_allclose(scores, X @ model.coef_.T + model.intercept_)
     two = model.forget(X[Y == "jug"], Y[Y == "jug"])
     assert two.decision_function(X).shape == (240,)
+    assert (two.coef_.shape, two.intercept_.shape) == ((1, X.shape[1]), (1,))
     assert ((two.decision_function(X) > 0) == (two.predict(X) == two.classes_[1])).all()
 
 
@@ -113,6 +114,7 @@ def test_a_model_left_with_announced_classes_only_is_new() -> None:
     assert model.partial_fit(X[:, :2], Y).classes_.tolist() == ["cup", "jug", "mug"]
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 @pytest.mark.parametrize("rows", [3, 200])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_what_is_taken_back_soon_leaves_no_trace(rows: int, class_weight: Any) -> None:

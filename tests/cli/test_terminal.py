@@ -16,6 +16,7 @@ from newfound.cli.console import shortened
 from newfound.features.identity import Identity
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import Done, newfound, on_terminal, write_pictures, write_rows
+from tests.old_labels import relabel
 
 # Escapes, a bell, DEL, a C1 control, bidirectional overrides, and a line that is none of ours.
 EVIL = "\x1b[31mred\x1b]0;pwn\x07\x7f\x9b2J\u202e\u2066\rnewfound: all is well"
@@ -39,10 +40,13 @@ def hostile() -> None:
     write_pictures(evil / EVIL, 0, range(4))
     write_pictures(evil / f"other {EVIL}", 1, range(4))
     (evil / EVIL / f"{EVIL}.png").write_text("no picture")
-    assert newfound("teach", f"{EVIL}.nf", evil, *PIXELS).code == 3
+    for folder, label in ((EVIL, "one"), (f"other {EVIL}", "two")):
+        newfound("teach", f"{EVIL}.nf", evil / folder, "--as", label, *PIXELS)
+    relabel(Path(f"{EVIL}.nf"), {"one": EVIL, "two": f"other {EVIL}"})
     rows, made_by = np.random.default_rng(0).normal(size=(8, 5)), Identity(EVIL, output=EVIL)
     recogniser = Recogniser()
-    recogniser.teach_vectors(rows, [EVIL] * 4 + ["b"] * 4, extractor=made_by)
+    recogniser.teach_vectors(rows, ["a"] * 4 + ["b"] * 4, extractor=made_by)
+    recogniser.knowledge.rename("a", EVIL, any_label=True)
     recogniser.save("stranger.nf")
     identity = json.dumps(Identity(EVIL).to_json())
     rows[3, 2] = np.nan

@@ -46,7 +46,7 @@ CHANGES: list[tuple[str, ...]] = [
     ("forget-class", "m", "mug"),
     ("rename", "m", "mug", "beaker"),
     ("rename", "m", "mug", "cup", "--force"),
-    ("merge", "m", "other", "-o", "m"),
+    ("merge", "m", "other", "-o", "m", "--force"),
     ("merge", "other", "another", "-o", "m", "--force"),
 ]
 

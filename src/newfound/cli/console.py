@@ -236,13 +236,20 @@ def _fitted(widths: list[int], total: int) -> list[int]:
     return fitted
 
 
-def log_to_stderr(name: str) -> None:
-    """Write what a logger is told to stderr, with its time, and nowhere else."""
+def log_to_stderr(*names: str) -> logging.Handler:
+    """Write what loggers are told to stderr, with its time, and nowhere else; return what does."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    log = logging.getLogger(name)
-    log.addHandler(handler)
-    log.propagate = False
+    for name in names:
+        log = logging.getLogger(name)
+        log.addHandler(handler)
+        log.propagate = False
+    return handler
+
+
+def can_ask() -> bool:
+    """Tell whether someone is there to answer a question."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 
 def is_terminal(stream: Any) -> bool:

@@ -1,15 +1,16 @@
 """The figures of an evaluation: checked before any work is done, and saved after it."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from newfound.cli.console import Console
-from newfound.cli.inputs import FIGURES, check_output
+from newfound.cli.outputs import FIGURES, check_output, check_replaced
+from newfound.recognition.beside import journal_file
 from newfound.recognition.locking import name_in_errors
 
 if TYPE_CHECKING:
@@ -35,6 +36,16 @@ def check_figures(figures: Mapping[str, Path | None]) -> None:
             raise typer.BadParameter(f"that is where {before} goes", param_hint=option)
         check_output(path, *FIGURES, option=option)
         import_module(f"newfound.cli.{DRAWN_BY[option][1]}")
+
+
+def check_replaced_by(
+    figures: Mapping[str, Path | None], model: Path, reads: Iterable[Any], force: bool
+) -> None:
+    """End if a figure would take the place of what the command reads, or the like."""
+    reads = [model, journal_file(model), *reads]
+    for option, path in figures.items():
+        if path is not None:
+            check_replaced(path, reads, force, option)
 
 
 def save_figures(

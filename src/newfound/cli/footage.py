@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from newfound.cli.answers import Line, answer_line, stretch_line
 from newfound.cli.console import Console, plural
 from newfound.cli.errors import usage_errors, wrong_usage
-from newfound.cli.inputs import check_label
 from newfound.common.errors import InputError, UnreadableImageError
 
 if TYPE_CHECKING:
@@ -109,8 +108,6 @@ def check_shown(chosen: FootageInputs, label: str | None) -> None:
         raise wrong_usage(f"{chosen.names[0]}: say what it shows with --as, or when with --labels")
     if chosen.labels == "path":
         raise wrong_usage("for footage, that is a .csv file or a topic", "--labels")
-    if label is not None:
-        check_label(label)
 
 
 class FootageTeacher:

@@ -1,10 +1,10 @@
-"""What stands on the command line, found and checked: images, lists of them, labels, outputs."""
+"""What stands on the command line, found and checked: images, lists of them, labels."""
 
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
 
 from newfound.cli.console import Console
 from newfound.cli.errors import usage_errors, wrong_usage
@@ -12,9 +12,6 @@ from newfound.cli.errors import usage_errors, wrong_usage
 if TYPE_CHECKING:
     from newfound.recognition.recogniser import Recogniser
     from newfound.recognition.sources import Example, Problem, Sources
-
-# What a figure may be saved as.
-FIGURES = (".png", ".pdf", ".svg")
 
 
 def find(
@@ -49,22 +46,19 @@ def looked_at(
     return console.progress(examples(recogniser, sources), len(sources), "looking")
 
 
-def check_output(path: Path, *endings: str, option: str = "--output") -> None:
-    """Exit with wrong usage if a file cannot be written, before any work is done."""
-    problem = None
-    if path.suffix.lower() not in endings:
-        problem = f"{path} does not end in {', '.join(endings[:-1])}{' or ' * (len(endings) > 1)}"
-        problem += endings[-1]
-    elif not path.parent.is_dir():
-        problem = f"there is no folder {path.parent}"
-    elif path.is_dir():
-        problem = f"{path} is a folder"
-    if problem is not None:
-        raise wrong_usage(problem, option)
+def files_of(names: list[str], *sources: "Sources") -> Iterator[Any]:
+    """Yield all that is read of what was named: files, those in folders, and the list on stdin."""
+    yield from names
+    if "-" in names and sys.stdin is not None:
+        with suppress(OSError):  # it is no file
+            yield sys.stdin.fileno()
+    for part in sources:
+        yield from (getattr(image, "path", "") for image in part.images)
+        yield from (name for name, *_ in (*part.vectors, *part.problems))
 
 
 def check_label(text: str) -> None:
-    """Exit with wrong usage if a text cannot name a class."""
+    """Exit with wrong usage if a text cannot name a new class."""
     from newfound.recognition.labels import check_label as check
 
     with usage_errors():

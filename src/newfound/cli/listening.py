@@ -14,6 +14,7 @@ import typer
 
 from newfound.cli.console import Console, doubts, emit, exit_code_of, knowledge, log_to_stderr
 from newfound.cli.models import EditedModel, locked, open_to_edit
+from newfound.cli.sparing import Sparing
 from newfound.common.errors import NewfoundError
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class ListenOptions(NamedTuple):
     half_life: float
     ask: bool
     crop: "Crop | None"
+    commands: bool
+    secret: bytes | None
     json: bool
     quiet: bool
 
@@ -51,9 +54,9 @@ class Told:
     """
 
     def __init__(
-        self, topics: "Topics", options: ListenOptions, console: Console, ended: "_Ended"
+        self, topics: "Topics", options: ListenOptions, sparing: Sparing, ended: "_Ended"
     ) -> None:
-        self._topics, self._options, self._console = topics, options, console
+        self._topics, self._options, self._sparing = topics, options, sparing
         self._ended = ended
 
     def answer(self, answer: Mapping[str, Any], message: "ImageMessage") -> None:
@@ -69,29 +72,38 @@ class Told:
     def reply(self, reply: Mapping[str, Any]) -> None:
         """Say what became of a command."""
         self._topics.reply(reply)
-        text = reply["what"] if reply["ok"] else f"error: {reply['error']}"
-        self._console.info(f"{reply['command']}: {text}")
+        if not reply["ok"]:
+            self._sparing.info("failed", f"{reply['command']}: error: {reply['error']}")
+        elif reply["what"] != "state":  # which changes nothing, and programs may ask all the time
+            self._sparing.console.info(f"{reply['command']}: {reply['what']}")
 
     def question(self, question: Mapping[str, Any]) -> None:
         """Ask what something is."""
         self._topics.question(question)
         number, guess = question["id"], question["guess"]
         near = "" if guess is None else f" (nearest: {guess})"
-        how = f"newfound inbox {self._options.model.path} shows it; name {number} LABEL tells"
-        self._console.info(f"I do not know this{near}; what is it? Question {number}: {how}.")
+        model, options = self._options.model.path, self._options
+        how = f"newfound inbox {model} shows it"
+        if options.commands or options.secret is not None:
+            how += f"; name {number} LABEL tells"
+        else:
+            how += f"; once this has ended, newfound inbox {model} {number} --as LABEL tells"
+        text = f"I do not know this{near}; what is it? Question {number}: {how}."
+        self._sparing.info("question", text)
 
 
 def run(options: ListenOptions) -> None:
     """Listen until a signal comes, and exit."""
     console, model = Console(options.quiet), options.model
+    sparing = Sparing(console)
     with locked(model.path, model.wait, console), _signals() as ended:
-        log_to_stderr("newfound.robot")
+        log_to_stderr("newfound.robot").addFilter(sparing.is_logged)
         with open_to_edit(model) as editor:
             editor.recogniser.extractor  # noqa: B018 - is loaded now, and whatever is wrong is said
             topics = _topics(options, console, ended)
             if topics is not None:
                 with closing(topics):
-                    _listen(editor, topics, options, console, ended)
+                    _listen(editor, topics, options, sparing, ended)
     if ended.error is not None:
         raise ended.error
     raise typer.Exit(exit_code_of(ended.number))
@@ -122,7 +134,7 @@ def _listen(
     editor: "Editor",
     topics: "Topics",
     options: ListenOptions,
-    console: Console,
+    sparing: Sparing,
     ended: "_Ended",
 ) -> None:
     from newfound.robot.asking import Asking
@@ -130,28 +142,38 @@ def _listen(
 
     listener = Listener(
         editor,
-        Told(topics, options, console, ended),
+        Told(topics, options, sparing, ended),
         half_life=options.half_life,
         asking=Asking.of(editor, source=options.topic) if options.ask else None,
         teach_for=options.teach_for,
         crop=options.crop,
         source=options.topic,
+        commands=options.commands,
+        secret=options.secret,
     )
     with closing(listener):
         topics.listen(listener, options.topic)
-        console.info(
-            f"Listening to {options.topic}, and to commands on {options.prefix}/command. "
+        sparing.console.info(
+            f"Listening to {options.topic}{_commands(options)}. "
             f"{options.model.path.name} {knowledge(editor.recogniser)}. Ctrl-C ends it, and "
             f"nothing is lost. {doubts(editor.recogniser)}".rstrip()
         )
-        _watch(listener, topics, console, ended)
+        _watch(listener, topics, sparing, ended)
 
 
-def _watch(listener: "Listener", topics: "Topics", console: Console, ended: "_Ended") -> None:
+def _commands(options: ListenOptions) -> str:
+    """Return who may command, in words."""
+    if options.secret is None and not options.commands:
+        return "; commands are refused, unless --commands or --secret-file is given"
+    kind = "commands" if options.secret is None else "signed commands"
+    return f", and to {kind} on {options.prefix}/command"
+
+
+def _watch(listener: "Listener", topics: "Topics", sparing: Sparing, ended: "_Ended") -> None:
     """Say what changes, and on a terminal how things are, until the end."""
     was_connected: bool | None = None
     problem, before = "", (0, monotonic())
-    with console.status() as show:
+    with sparing.console.status() as show:
         while not ended.wait(PAUSE):
             if topics.has_ended:
                 raise NewfoundError(
@@ -160,13 +182,13 @@ def _watch(listener: "Listener", topics: "Topics", console: Console, ended: "_En
                 )
             if (is_connected := topics.is_connected) != was_connected:
                 if not is_connected:
-                    console.info(NOBODY)
+                    sparing.info("nobody", NOBODY)
                 elif was_connected is not None:
-                    console.info("Connected.")
+                    sparing.info("connected", "Connected.")
                 was_connected = is_connected
             if listener.problem != problem:
                 problem = listener.problem
-                console.error(f"A message could not be used: {problem}")
+                sparing.error("unreadable", f"A message could not be used: {problem}")
             now = listener.frames.came, monotonic()
             show(_words(listener, (now[0] - before[0]) / (now[1] - before[1])))
             before = now

@@ -53,8 +53,16 @@ ForGood = Annotated[
     bool,
     flag(
         "--for-good",
-        "Delete it from the journal and from what undo would restore, too. Nothing done so "
-        "far can be undone afterwards.",
+        "Delete it, and what was deleted before, from the journal and from what undo would "
+        "restore, too. Nothing done so far can be undone afterwards.",
+    ),
+]
+Force = Annotated[
+    bool,
+    flag(
+        "--force",
+        "Overwrite a model, or a file that is not what its name says, without a question. What the "
+        "command reads is never overwritten.",
     ),
 ]
 Wait = Annotated[float, duration("Wait this long while another process changes the model.")]

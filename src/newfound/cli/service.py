@@ -39,6 +39,7 @@ def run(
     import webbrowser
 
     from newfound.studio import server
+    from newfound.studio.log_limit import LogLimit
 
     if model.extractor is not None:
         _check_extractor(model.extractor)
@@ -48,7 +49,8 @@ def run(
         raise typer.BadParameter("a key needs the certificate that it belongs to")
     bound = server.bind(host, port, or_free=page)
     with bound, locked(model.path, model.wait, console):
-        log_to_stderr("newfound.studio")
+        # What asyncio says of connections is the business of whoever opens them.
+        log_to_stderr("newfound.studio", "asyncio").addFilter(LogLimit())
         with open_to_edit(model) as editor:
             from newfound.studio.app import create_app
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from newfound.cli.console import Console, emit
-from newfound.cli.inputs import FIGURES, check_output
 from newfound.cli.option_kinds import output_to
-from newfound.cli.options import Json, Quiet
+from newfound.cli.options import Force, Json, Quiet
+from newfound.cli.outputs import FIGURES, check_output, check_replaced
 
 COUNTS = (1, 2, 5, 10, 20, 50, 100)
 KNOWN_EXAMPLES, TEST_EXAMPLES = 100, 50
@@ -21,6 +21,7 @@ Output = Annotated[Path, output_to("Save the figure to this .png, .pdf or .svg f
 def demo(
     trials: Annotated[int, typer.Option(min=1, help="Number of random splits per new digit.")] = 5,
     output: Output = Path("demo.png"),
+    force: Force = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -37,6 +38,7 @@ def demo(
     accuracies and saves a figure.
     """
     check_output(output, *FIGURES)
+    check_replaced(output, force=force)
     console, start = Console(quiet), perf_counter()
     from newfound.datasets import digits
     from newfound.paper.methods import METHODS

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newfound.cli.console import Console, doubts, emit, exit_code, plural, print_table, quoted
-from newfound.cli.evaluation_figures import check_figures, save_figures
+from newfound.cli.evaluation_figures import check_figures, check_replaced_by, save_figures
 from newfound.cli.footage import MOST_LISTED, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Labels, Smooth, Topic
-from newfound.cli.inputs import find, folder_labels, looked_at, tell_problems, use_extractor
+from newfound.cli.inputs import (
+    files_of,
+    find,
+    folder_labels,
+    looked_at,
+    tell_problems,
+    use_extractor,
+)
 from newfound.cli.models import open_recogniser
 from newfound.cli.option_kinds import output_to
-from newfound.cli.options import As, ExtractorName, Images, Json, Model, Quiet, UnknownAbove
+from newfound.cli.options import As, ExtractorName, Force, Images, Json, Model, Quiet, UnknownAbove
 from newfound.cli.timeline import evaluate_footage, print_over_time, to_json
 
 if TYPE_CHECKING:
@@ -65,6 +72,7 @@ def evaluate(
     unknown_above: UnknownAbove = None,
     as_json: Json = False,
     output: Output = None,
+    force: Force = False,
     roc: Roc = None,
     timeline: TimelineFigure = None,
     every: Every = None,
@@ -106,6 +114,9 @@ def evaluate(
 
         sources = find(images, label, folder_labels(labels), console)
         strangers = [find(unknown, None, "first", console, need_labels=False)] if unknown else []
+        check_replaced_by(
+            figures, model, files_of([*images, *(unknown or ())], sources, *strangers), force
+        )
         if roc is not None:
             _check_roc(recogniser, sources, bool(strangers))
         use_extractor(recogniser, extractor, sources, *strangers)
@@ -114,6 +125,7 @@ def evaluate(
     else:
         if unknown:
             raise typer.BadParameter("that is for photos", param_hint="--unknown")
+        check_replaced_by(figures, model, [*chosen.names, labels], force)
         use_extractor(recogniser, extractor)
         footage = evaluate_footage(recogniser, chosen, label, unknown_above, smooth, console)
         result = footage.plain

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newfound.cli.console import Console, exit_code, plural
-from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
+from newfound.cli.inputs import files_of, find, looked_at, tell_problems, use_extractor
 from newfound.cli.option_kinds import output_to
-from newfound.cli.options import As, ExtractorName, Images, LabelsFrom, Quiet
+from newfound.cli.options import As, ExtractorName, Force, Images, LabelsFrom, Quiet
+from newfound.cli.outputs import check_output, check_replaced
 from newfound.common.errors import InputError
 from newfound.recognition.locking import name_in_errors
 
@@ -25,6 +26,7 @@ def features(
     label: As = None,
     labels: LabelsFrom = "first",
     extractor: ExtractorName = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn images into vectors and save them.
@@ -46,6 +48,7 @@ def features(
     console = Console(quiet)
     has_classes = label is not None or any(Path(name).is_dir() for name in images)
     sources = find(images, label, labels, console, need_labels=has_classes)
+    check_replaced(output, files_of(images, sources), force)
     recogniser = Recogniser()
     use_extractor(recogniser, extractor, sources)
     problems: list[Problem] = []

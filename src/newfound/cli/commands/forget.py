@@ -37,7 +37,8 @@ def forget(
         use_extractor(recogniser, extractor, sources)
         examples = looked_at(recogniser, sources, console)
         forgotten, problems = forget_examples(recogniser, examples)
-        if forgotten:
+        # What was forgotten before goes for good, too, also by a command that was killed.
+        if forgotten or for_good:
             save(change, recogniser, console, for_good)
     console.info(f"Forgot {plural(forgotten, 'image')}.")
     tell_problems(problems, console)

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from newfound.cli.console import Console
-from newfound.cli.inputs import check_label
 from newfound.cli.models import locked, must_exist, save
 from newfound.cli.options import ForGood, Model, Quiet, Wait
 from newfound.common.errors import InputError
@@ -24,7 +23,6 @@ def forget_class(
     A model made with teach --no-class-sums cannot do this: forget the images of the class instead.
     The undo command brings the class back, unless --for-good is given.
     """
-    check_label(label)
     console = Console(quiet)
     must_exist(model)
     with locked(model, wait, console) as change:

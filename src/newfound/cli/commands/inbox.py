@@ -12,7 +12,8 @@ import typer
 from newfound.cli.console import Console, emit, plural, print_table, summary
 from newfound.cli.models import locked, must_exist, save
 from newfound.cli.option_kinds import flag, output_to
-from newfound.cli.options import Json, Model, Quiet, Wait
+from newfound.cli.options import Force, Json, Model, Quiet, Wait
+from newfound.cli.outputs import check_replaced
 from newfound.common.files import write_whole
 from newfound.recognition.beside import journal_file
 from newfound.recognition.locking import name_in_errors
@@ -30,7 +31,8 @@ Dismiss = Annotated[bool, flag("--dismiss", "Delete these questions for good, wi
 Output = Annotated[Path | None, output_to("Write their pictures to this folder.")]
 BUSY = (
     "Name it on the page of the studio that runs, or send the words name, the question's number "
-    "and the label to the command topic of newfound listen. Or stop them, and try again."
+    "and the label to the command topic of newfound listen, if it does commands. Or stop them, and "
+    "try again."
 )
 
 
@@ -40,6 +42,7 @@ def inbox(
     label: As = None,
     dismiss: Dismiss = False,
     output: Output = None,
+    force: Force = False,
     as_json: Json = False,
     wait: Wait = 0.0,
     quiet: Quiet = False,
@@ -71,7 +74,7 @@ def inbox(
     if label is not None or dismiss:
         _answer(model, numbers, label, wait, console)
         return
-    open_questions = _listed(model, numbers, output, console)
+    open_questions = _listed(model, numbers, output, force, console)
     if as_json:
         for question in open_questions:
             emit(_json(question))
@@ -82,7 +85,7 @@ def inbox(
 
 
 def _listed(
-    model: Path, numbers: Sequence[int], output: Path | None, console: Console
+    model: Path, numbers: Sequence[int], output: Path | None, force: bool, console: Console
 ) -> "list[Question]":
     """Return open questions, all or those of these numbers; write their pictures, if wanted."""
     from newfound.recognition.inbox import MOST_QUESTIONS
@@ -95,6 +98,8 @@ def _listed(
         questions = questions or journal.inbox.open(limit=MOST_QUESTIONS)[::-1]
         pictures = {} if output is None else _pictures(journal, questions)
     if output is not None:
+        for name in pictures:
+            check_replaced(output / name, (model, journal_file(model)), force)
         with name_in_errors(output):
             output.mkdir(parents=True, exist_ok=True)
             for name, picture in pictures.items():

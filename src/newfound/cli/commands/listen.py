@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from newfound.cli.errors import usage_errors
 from newfound.cli.footage_options import Centre, Crop
 from newfound.cli.listening import NOBODY, ListenOptions, run
 from newfound.cli.models import EditedModel
@@ -74,6 +75,20 @@ Ask = Annotated[
         "Ask once about what stays unknown for a second, and keep the question for newfound inbox.",
     ),
 ]
+Commands = Annotated[
+    bool,
+    flag(
+        "--commands",
+        "Do the commands of everybody who reaches the command topic. Default: all are refused.",
+    ),
+]
+SecretFile = Annotated[
+    Path | None,
+    existing_file(
+        "Do commands that are signed with the secret in this file, and no others: 32 bytes or "
+        "more, readable by you alone."
+    ),
+]
 
 
 def listen(
@@ -85,6 +100,8 @@ def listen(
     zenoh_config: ZenohConfig = None,
     domain: Domain = None,
     prefix: Prefix = "newfound",
+    commands: Commands = False,
+    secret_file: SecretFile = None,
     teach_for: TeachFor = 3.0,
     half_life: HalfLife = 0.5,
     ask: Ask = False,
@@ -101,12 +118,14 @@ def listen(
 
     \b
     newfound listen kitchen.newfound --zenoh camera/image/compressed
+    newfound listen kitchen.newfound --zenoh camera/image/compressed --commands
     newfound listen kitchen.newfound --ros1 /camera/image_raw
 
-    Answers are published under newfound/. Commands on newfound/command: teach LABEL, stop, forget
-    LABEL, rename OLD -> NEW, undo, redo, save, name NUMBER LABEL, dismiss NUMBER, state. If frames
-    come too fast, only the newest is used. Every lesson is written to a journal beside the model at
-    once: nothing is lost, whatever happens. SIGTERM or Ctrl-C ends it.
+    Answers are published under newfound/. With --commands or --secret-file, newfound/command
+    takes: teach LABEL, stop, forget LABEL, rename OLD -> NEW, undo, redo, save, name NUMBER LABEL,
+    dismiss NUMBER, state. If frames come too fast, only the newest is used. Every lesson is written
+    to a journal beside the model at once: nothing is lost, whatever happens. SIGTERM or Ctrl-C ends
+    it.
     """
     _check_source(zenoh, ros1, connect or listen or zenoh_config or domain is not None)
     if not re.fullmatch(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", prefix, re.ASCII):
@@ -115,6 +134,7 @@ def listen(
 
     if crop is not None and centre:
         raise typer.BadParameter("a frame has one part: --crop or --centre")
+    secret = None if secret_file is None else _secret(secret_file)
     prefix = prefix.strip("/")
     open_topics: Callable[[], Topics]
     if zenoh is not None:
@@ -137,10 +157,20 @@ def listen(
             half_life=half_life,
             ask=ask,
             crop=crops.CENTRE if centre else None if crop is None else crops.Crop.parse(crop),
+            commands=commands,
+            secret=secret,
             json=json,
             quiet=quiet,
         )
     )
+
+
+def _secret(path: Path) -> bytes:
+    """Return the secret in a file, or exit with wrong usage if it is none."""
+    from newfound.robot.signing import read_secret
+
+    with usage_errors():
+        return read_secret(path)
 
 
 def _check_source(zenoh: str | None, ros1: str | None, of_zenoh: object) -> None:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import Console, plural, printable, summary
+from newfound.cli.console import Console, plural, summary
 from newfound.cli.models import locked, open_recogniser, save
 from newfound.cli.option_kinds import flag, output_to
 from newfound.cli.options import Quiet, Wait
+from newfound.cli.outputs import check_replaced
 from newfound.common.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Models = Annotated[list[Path], typer.Argument(help="Models to merge.")]
 Output = Annotated[Path, output_to("Write the merged model here.")]
-Force = Annotated[bool, flag("--force", "Overwrite an existing model.")]
+Force = Annotated[bool, flag("--force", "Overwrite a model, also one of those that are merged.")]
 
 
 def merge(
@@ -28,16 +29,14 @@ def merge(
     newfound merge kitchen.newfound garage.newfound -o house.newfound
 
     The result knows everything that any of them was taught. Classes of the same name become one. An
-    image that several of them were taught counts once for each. The result may replace one of
-    them; to overwrite another model, use --force.
+    image that several of them were taught counts once for each. To replace
+    one of them, or another model, use --force; the undo command brings it back.
     """
     if len(models) < 2:
         raise typer.BadParameter("it takes two models at least")
     console = Console(quiet)
-    is_input = output.resolve() in [path.resolve() for path in models]
-    if output.exists() and not force and not is_input:
-        raise typer.BadParameter(f"{printable(output)} exists already: --force overwrites it")
     with locked(output, wait, console) as change:
+        check_replaced(output, force=force)
         pairs = [(path, open_recogniser(path)) for path in models]
         # One that holds no sums per class cannot become part of one that does.
         pairs.sort(key=lambda pair: pair[1].holds_class_sums)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,10 +10,12 @@ from newfound.cli.answers import Line, answer_line, answers_form, print_lines, w
 from newfound.cli.console import Console, exit_code
 from newfound.cli.footage import MOST_LISTED, answer_lines, choose
 from newfound.cli.footage_options import Centre, Crop, Every, Smooth, Topic
-from newfound.cli.inputs import check_output, find, looked_at, tell_problems, use_extractor
+from newfound.cli.inputs import files_of, find, looked_at, tell_problems, use_extractor
 from newfound.cli.models import open_recogniser
 from newfound.cli.option_kinds import count, output_to
-from newfound.cli.options import ExtractorName, Images, Json, Model, Quiet, UnknownAbove
+from newfound.cli.options import ExtractorName, Force, Images, Json, Model, Quiet, UnknownAbove
+from newfound.cli.outputs import check_output, check_replaced
+from newfound.recognition.beside import journal_file
 
 if TYPE_CHECKING:
     from newfound.recognition.sources import Problem
@@ -31,6 +33,7 @@ def predict(
     unknown_above: UnknownAbove = None,
     as_json: Json = False,
     output: Output = None,
+    force: Force = False,
     every: Every = None,
     crop: Crop = None,
     centre: Centre = False,
@@ -69,11 +72,13 @@ def predict(
     console = Console(quiet)
     recogniser = open_recogniser(model)
     problems: list[Problem] = []
+    reads: list[Any] = [model, journal_file(model)]
     lines: Iterator[Line]
     if chosen is None:
         from newfound.recognition.reading import look_at
 
         sources = find(images, None, "first", console, need_labels=False)
+        reads += files_of(images, sources)
         use_extractor(recogniser, extractor, sources)
         examples = looked_at(recogniser, sources, console)
         # An image is worth an answer of its own: whoever waits for it has it at once.
@@ -81,12 +86,14 @@ def predict(
         pairs = look_at(recogniser, examples, problems, top, unknown_above, block)
         lines = (answer_line(example.name, answer) for example, answer in pairs)
     else:
+        reads += chosen.names
         use_extractor(recogniser, extractor)
         guesses = None if smooth else top
         lines = answer_lines(recogniser, chosen, problems, guesses, unknown_above, console)
     most = min(top, len(recogniser.classes))
     form = answers_form(most, chosen is not None, smooth)
     if output is not None:
+        check_replaced(output, reads, force)
         write_lines(output, lines, form, console)
     else:
         print_lines(lines, form, as_json, at_once=chosen is not None and chosen.is_live)

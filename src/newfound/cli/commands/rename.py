@@ -1,12 +1,10 @@
 """`newfound rename`: another name for a class."""
 
-import sys
-import unicodedata
 from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.console import Console, is_terminal, printable
+from newfound.cli.console import Console, can_ask, printable
 from newfound.cli.inputs import check_label
 from newfound.cli.models import locked, must_exist, save
 from newfound.cli.option_kinds import flag
@@ -32,11 +30,11 @@ def rename(
     console = Console(quiet)
     must_exist(model)
     with locked(model, wait, console) as change:
+        from newfound.recognition.labels import rename_labels
+
         recogniser = change.open()
         taught = recogniser.classes
-        before, after = recogniser.label(old), recogniser.label(new)
-        if before == after and isinstance(after, str):
-            after = unicodedata.normalize("NFC", new)  # the same name, its accents written anew
+        before, after = rename_labels(recogniser.label, old, new)
         if before in taught and before == after:
             console.info(f"{before} is its name already.")
             return
@@ -50,7 +48,7 @@ def rename(
 
 def _ask(old: Any, new: Any, console: Console) -> None:
     """Exit unless someone says that two classes are to be joined."""
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+    if not can_ask():
         console.fail(f"There is a class {new} already, so nothing was done: --force joins the two.")
     question = f"There is a class {new} already. Should {old} become part of it?"
     typer.confirm(printable(question), abort=True, err=True)

@@ -8,7 +8,8 @@ import typer
 
 from newfound.cli.console import DONE, Console, emit, print_table
 from newfound.cli.option_kinds import count, flag, output_to
-from newfound.cli.options import Json, Quiet
+from newfound.cli.options import Force, Json, Quiet
+from newfound.cli.outputs import check_folder
 
 if TYPE_CHECKING:
     from newfound.features.extractor import Extractor
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 NOT_REPRODUCED = 4
 QUICK_TRIALS = 2
+# Each run begins with one of these.
+RUNS = ("configuration.json", "bayes.json")
 
 What = Annotated[
     Literal["mnist", "rgbd", "icubworld28", "digits", "bayes"],
@@ -44,6 +47,7 @@ def reproduce(
     rare: Rare = "one",
     quick: Quick = False,
     output: Output = Path("results"),
+    force: Force = False,
     seed: Seed = 0,
     extractor: ExtractorName = None,
     as_json: Json = False,
@@ -61,6 +65,7 @@ def reproduce(
     4 if a number is out of tolerance.
     """
     talk = Console(quiet)
+    check_folder(output / what, RUNS, force)
     if what == "bayes":
         _bayes(output / what, seed, as_json, talk)
         return

@@ -11,7 +11,7 @@ import typer
 from newfound.cli.console import INTERRUPTED, Console, doubts, exit_code, plural, summary
 from newfound.cli.footage import MOST_LISTED, FootageInputs, FootageTeacher, check_shown, choose
 from newfound.cli.footage_options import AtMost, Centre, Crop, Every, Labels, Topic
-from newfound.cli.inputs import find, folder_labels, tell_problems, use_extractor
+from newfound.cli.inputs import check_label, find, folder_labels, tell_problems, use_extractor
 from newfound.cli.models import locked
 from newfound.cli.option_kinds import duration, flag
 from newfound.cli.options import As, ExtractorName, Images, NewModel, Quiet, Wait
@@ -85,6 +85,8 @@ def teach(
     skipped. A camera is taught until Ctrl-C, or until --at-most is reached.
     """
     console = Console(quiet)
+    if label is not None:
+        check_label(label)
     chosen = choose(images, every, crop, centre, topic, labels, at_most=at_most)
     if chosen is None:
         sources = find(images, label, folder_labels(labels), console)
