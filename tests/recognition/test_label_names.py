@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier, load
+from newfound import load
+from newfound.estimators.loading import as_estimator
+from newfound.learner.learner import CHOOSING, Learner
 from newfound.recognition.recogniser import Recogniser
 from tests.command_line import newfound, write_rows
 
@@ -21,9 +23,11 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(labels: list[Any]) -> Path:
-    """Make a model in Python, as a stranger to the command line would."""
+    """Make a model as another program might, whatever its labels are."""
     rows = np.random.default_rng(0).normal(size=(len(labels), 4))
-    IncrementalRidgeClassifier(class_weight={}).fit(rows, labels).save("m")
+    learner = Learner(CHOOSING._replace(class_weight={}))
+    learner.learn(rows, labels, any_label=True)
+    as_estimator(learner).save("m")
     return Path("m")
 
 
@@ -129,5 +133,5 @@ def test_classes_are_looked_up_once_and_not_for_every_row() -> None:
     assert (recogniser.label("new"), recogniser.label("class 7")) == ("new", "class 7")
     assert recogniser.model.classes_.tolist().count("class 7") == 0
     recogniser.forget_class("class 8")
-    recogniser.model.partial_fit([[0.0] * 4], [DECOMPOSED])
+    recogniser.model.learner_.rename_class("class 9", DECOMPOSED, any_label=True)
     assert recogniser.label(COMPOSED) == DECOMPOSED

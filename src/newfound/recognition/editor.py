@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from newfound.common.errors import InputError
-from newfound.common.files import clear_leftovers
+from newfound.common.files import clear_leftovers, moment, remove
 from newfound.recognition import replay
 from newfound.recognition.beside import journal_file
 from newfound.recognition.example_table import Change, NoSuchExampleError
@@ -16,15 +16,15 @@ from newfound.recognition.extractors import DEFAULT
 from newfound.recognition.history import Edit
 from newfound.recognition.inbox import MOST_FRAMES
 from newfound.recognition.journal import Entry, Journal
-from newfound.recognition.journal_history import FOUND, JournalHistory
+from newfound.recognition.journal_history import FOUND, STILL_READ, JournalHistory
 from newfound.recognition.knowledge import Knowledge, checked_digests
-from newfound.recognition.labels import check_label
 from newfound.recognition.recogniser import Recogniser, become
 from newfound.recognition.snapshot import FileSnapshot, marks_of
 from newfound.recognition.sources import NewExample
 from newfound.recognition.undo import forget as forget_undo
 from newfound.storage import format as file_format
 from newfound.sums.labels import as_labels
+from newfound.sums.names import check_names
 
 if TYPE_CHECKING:
     from newfound.features.extractor import Extractor
@@ -203,8 +203,8 @@ class Editor:
             As for `Recogniser.teach_vectors`.
         """
         y = self._checked(examples, labels)
-        for label in set(labels):
-            check_label(label)
+        counts = self.recogniser.counts
+        check_names(label for label in dict.fromkeys(y) if label not in counts)
 
         def write() -> Entry:
             ids = self.journal.examples.add(examples, self.journal.keep_thumbnails)
@@ -257,10 +257,38 @@ class Editor:
         >>> again
         Edit(position=1, repeated=False, what='mug was taught this already', examples=[])
         """
-        meant = as_labels([self.recogniser.label(label)]).tolist()[0]
-        if self.recogniser.taught.count(meant, example.digest):
+        meant = self._checked_label(label)
+        if self.is_taught(example.digest, meant):
             return self.history.nothing(f"{meant} was taught this already")
         return self.teach([example], [meant], key=key, action=action)
+
+    def is_taught(self, digest: bytes, label: Any) -> bool:
+        """Tell whether an image with this digest was taught under a label.
+
+        Parameters
+        ----------
+        digest : bytes
+        label : str, bool or int
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> one = NewExample(np.array([0.0, 1.0]), b"0" * 16)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kitchen = Editor(Path(folder) / "kitchen.newfound", extractor=None)
+        ...     edit = kitchen.teach_new(one, "mug")
+        ...     found = [kitchen.is_taught(b"0" * 16, label) for label in ("mug", "cup")]
+        ...     kitchen.close()
+        >>> found
+        [True, False]
+        """
+        meant = as_labels([self.recogniser.label(label)]).tolist()[0]
+        return self.recogniser.taught.count(meant, digest) > 0
 
     @_once
     def forget(
@@ -346,12 +374,18 @@ class Editor:
         NoSuchExampleError
             As for `delete`.
         """
-        check_label(label)
+        as_labels([label], "label")
         return self._relabel(examples, label, key=key)
+
+    def _checked_label(self, label: Any) -> Any:
+        """Return the label that a text stands for, or raise ValueError if it cannot be taught."""
+        self.knowledge.check_labels([label])
+        return as_labels([self.recogniser.label(label)]).tolist()[0]
 
     @_once
     def _relabel(self, examples: Sequence[int], label: Any, *, key: str | None) -> Edit:
-        journal, rows, meant = self.journal, list[Change](), self.recogniser.label(label)
+        journal, rows = self.journal, list[Change]()
+        meant = None if label is None else self._checked_label(label)
         for number in dict.fromkeys(examples):
             before = journal.examples.example(number).label
             if before is None:
@@ -411,8 +445,10 @@ class Editor:
         InputError
             If there is no class `old`, or `new` is not a label like the others.
         """
-        check_label(new)
+        label = as_labels([new], "new").tolist()[0]
         meant, counts = self._known(old)
+        if label not in counts:
+            check_names([label])
         if meant == new and type(meant) is type(new):
             raise InputError(f"{meant} is its name already")
         joined = new in counts
@@ -539,9 +575,14 @@ class Editor:
             raise InputError(f"a question has 1 to {MOST_FRAMES} frames, got {len(frames)}")
         self._checked(frames, [""] * len(frames))
         journal = self.journal
-        with self.history.edit(), journal.write():
-            ids = journal.examples.add(frames, journal.keep_thumbnails)
-            return journal.inbox.add(ids, source, guess)
+        with self.history.edit():
+            open_before = journal.inbox.count
+            with journal.write():
+                ids = journal.examples.add(frames, journal.keep_thumbnails)
+                number = journal.inbox.add(ids, source, guess)
+            if journal.inbox.count <= open_before:  # another made room, and is gone for good
+                journal.checkpoint()
+            return number
 
     @_once
     def name(
@@ -569,9 +610,7 @@ class Editor:
         WrongExtractorError, InputError
             As for `teach`.
         """
-        check_label(label)
-        journal, taught = self.journal, self.recogniser.taught
-        meant = as_labels([self.recogniser.label(label)]).tolist()[0]
+        journal, taught, meant = self.journal, self.recogniser.taught, self._checked_label(label)
         frames = journal.inbox.find(question).frames
         pairs = zip(frames, journal.examples.vectors(frames), strict=True)
         new = [(number, one) for number, one in pairs if not taught.count(meant, one.digest)]
@@ -604,8 +643,8 @@ class Editor:
             self.journal.inbox.find(question)
             with self.journal.write():
                 self.journal.inbox.dismiss(question)
-            self.journal.checkpoint()
-            return self.history.nothing(f"dismissed question {question}")
+            read = "" if self.journal.checkpoint() else STILL_READ
+            return self.history.nothing(f"dismissed question {question}{read}")
 
     # The files.
 
@@ -651,10 +690,10 @@ class Editor:
         with self.lock:
             self.history.check_writable()
             self.history.write_rest()
-            frozen = self.knowledge.freeze() if self.recogniser.is_taught else None
+            frozen, now = self.knowledge.freeze() if self.recogniser.is_taught else None, moment()
             marks = marks_of(self.journal, self.knowledge.changes)
         if frozen is None:
-            Path(os.path.realpath(self.path)).unlink(missing_ok=True)
+            remove(self.path, now)
         else:
             then, when = frozen
             file_format.write(self.path, then.to_state().keeping(marks), when)

@@ -70,7 +70,10 @@ class Inbox:
                 self._ask(f"{create} {name} {columns}")
 
     def add(self, examples: Sequence[int], source: str, guess: str | None) -> int:
-        """Ask what examples show, and return the question's id; inside `write`."""
+        """Ask what examples show, and return the question's id; inside `write`.
+
+        Where there are too many, the oldest are dismissed. Call `checkpoint` afterwards.
+        """
         [(number,)] = self._ask(
             "INSERT INTO questions (time, source, guess) VALUES (?, ?, ?) RETURNING id",
             (time.time(), storable(source), None if guess is None else storable(guess)),

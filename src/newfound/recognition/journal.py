@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -112,6 +112,7 @@ class Journal:
     #     has named yet.
     # _writer: the connection that writes, held by one thread at a time, `_written_by`. _reader:
     #     another, so that who looks at thumbnails does not wait for a lesson.
+    # _has_traces: what was deleted is still in the file beside it, because someone else read.
 
     def __init__(
         self,
@@ -125,6 +126,7 @@ class Journal:
         self.last: int = 0
         self._reading = threading.Lock()
         self._written_by: int | None = None
+        self._has_traces = False
         self.examples, self.inbox = ExampleTable(self._ask), Inbox(self._ask)
         with self._in_words(), ExitStack() as stack:
             self._writer = self._reader = self._connect()
@@ -134,8 +136,8 @@ class Journal:
                     self._writer.execute("BEGIN")
                 self._prepare()
                 if not read_only:
-                    self.checkpoint()  # what was deleted by a process that was killed
                     self._limit(keep_vectors, keep_thumbnails)
+                    self.checkpoint()  # what was deleted just now, or by a process that was killed
                     self._reader = self._connect()
             except (KeyError, TypeError, ValueError) as error:
                 raise JournalError(f"{self.path}: damaged ({error!r}){ADVICE}") from error
@@ -234,6 +236,11 @@ class Journal:
         """Write down a setting; inside `write`."""
         self._writer.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
+    def setting(self, name: str) -> Any:
+        """Return a setting as it was written down; None: it never was."""
+        found = self._ask("SELECT value FROM settings WHERE name = ?", (name,))
+        return found[0][0] if found else None
+
     @contextmanager
     def write(self) -> Iterator[None]:
         """Write all that is written inside, or nothing of it."""
@@ -251,6 +258,9 @@ class Journal:
                 raise
             finally:
                 self._written_by = None
+        with suppress(JournalError):  # it is written, whatever becomes of the traces
+            if self._has_traces:
+                self.checkpoint(wait=0.0)
 
     def append(
         self, kind: str, detail: dict[str, Any], action: str | None = None, key: str | None = None
@@ -374,20 +384,26 @@ class Journal:
     def shrink(self) -> bool:
         """Give back the room of what is gone, and leave no trace of it in the file.
 
-        Returns False if someone else reads just now: then the trace goes when the last of all who
-        have it open closes it.
+        Returns False if someone else reads just now, as `checkpoint` does.
         """
         with self._in_words(), self._reading:
             self._writer.execute("VACUUM")
         return self.checkpoint()
 
-    def checkpoint(self) -> bool:
+    def checkpoint(self, wait: float = BUSY) -> bool:
         """Leave no trace of what is deleted in the file beside the journal that SQLite keeps.
 
-        Returns False if someone else reads just now.
+        Returns False if someone else still reads after `wait` seconds. Then it is tried again after
+        whatever is written next, and the last of all who have it open does so when it closes it.
         """
+        one = self._writer.execute
         with self._in_words(), self._reading:
-            is_busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            one(f"PRAGMA busy_timeout = {int(1000 * wait)}")
+            try:
+                is_busy, *_ = one("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                one(f"PRAGMA busy_timeout = {int(1000 * BUSY)}")
+        self._has_traces = bool(is_busy)
         return not is_busy
 
     def close(self) -> None:

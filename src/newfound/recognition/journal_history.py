@@ -15,6 +15,8 @@ from newfound.recognition.knowledge import Knowledge, new_knowledge
 
 # What is said of a model that somebody else put in the place of the one that the journal is of.
 FOUND = "found another model"
+# What is said where traces of what was deleted stay for a while.
+STILL_READ = "; another program reads the journal: it is in there until the next edit after that"
 
 
 class JournalHistory:
@@ -135,7 +137,7 @@ class JournalHistory:
 
     def merge(self, other: Knowledge) -> int:
         """Learn sums from elsewhere; they are written down before the next edit, or snapshot."""
-        with self.lock:
+        with self.lock, uninterrupted():
             self.check_writable()
             both = self.knowledge.merge(other)
             self._unwritten = "learned what another model knows"
@@ -231,5 +233,5 @@ class JournalHistory:
             gone = self.journal.deleted
             what = f"forgot {gone} deleted for good"
             if not self.forget_entries():
-                what += "; another program reads the journal, and until it ends they are in it"
+                what += STILL_READ
             return self.nothing(what)

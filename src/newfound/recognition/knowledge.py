@@ -18,13 +18,14 @@ from newfound.features.identity import Identity
 from newfound.learner.learner import CHOOSING, Learner
 from newfound.learner.loading import learner_of
 from newfound.recognition.extractors import common_identity
-from newfound.recognition.labels import LabelNames, check_label
+from newfound.recognition.labels import LabelNames
 from newfound.recognition.sources import NewExample, stack
 from newfound.recognition.taught import TaughtImages
 from newfound.solvers.rounding import warn_of_rounding
 from newfound.storage import format as file_format
 from newfound.storage.table import Arrays, Sizes
 from newfound.sums.labels import as_labels, check_same_type
+from newfound.sums.names import check_names
 from newfound.sums.rows import as_rows
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Knowledge:
         """Return the label that a text stands for, of a class that is known or of a new one."""
         if not isinstance(text, str):
             if text is not None:
-                check_label(text)
+                as_labels([text], "label")
             return text
         with self.lock:
             labels = self._plain.engine.memory.sums.labels if self._plain.is_fitted else NO_LABELS
@@ -149,6 +150,7 @@ class Knowledge:
             meant = as_labels([self.label(label) for label in labels], "labels")
             known = self._plain.engine.memory.sums.labels if self.is_taught else meant[:0]
             check_same_type(known, meant)
+            check_names(set(meant.tolist()).difference(known.tolist()))
 
     def checked(self, vectors: ArrayLike, labels: Sequence[Any]) -> tuple[Rows, Labels]:
         """Return vectors (m, d) and a label for each, or raise ValueError."""
@@ -165,13 +167,21 @@ class Knowledge:
     keeps_thumbnails = False
 
     def teach(
-        self, examples: Sequence[NewExample], labels: Sequence[Any], *, at_once: bool = False
+        self,
+        examples: Sequence[NewExample],
+        labels: Sequence[Any],
+        *,
+        at_once: bool = False,
+        any_label: bool = False,
     ) -> None:
-        """Learn examples, at once if the next question shall not have to solve for them."""
+        """Learn examples, at once if the next question shall not have to solve for them.
+
+        With `any_label`, labels that could not be taught are taken, because they once were.
+        """
         X, y, digests, made_by = _rows_of(examples, labels)
         with self.lock, uninterrupted():
             known = common_identity(self.identity, made_by, "these are those")
-            self.learner.learn(X, y, defer=not at_once)
+            self.learner.learn(X, y, defer=not at_once, any_label=any_label)
             self.identity = known
             for label, digest in zip(y.tolist(), digests, strict=True):
                 self.taught.add(label, digest)
@@ -201,11 +211,11 @@ class Knowledge:
             self.taught.drop(label)
             self._note_changes(before)
 
-    def rename(self, old: Any, new: Any) -> None:
-        """Give a class another label; a class that has it already takes it in."""
+    def rename(self, old: Any, new: Any, *, any_label: bool = False) -> None:
+        """Give a class another label, as in `teach`; a class that has it already takes it in."""
         with self.lock, uninterrupted():
             before = self.counts.get(old, 0)
-            self.learner.rename_class(old, new)
+            self.learner.rename_class(old, new, any_label)
             if old != new:
                 self.taught.rename(old, new)
             self._note_changes(before)
@@ -235,9 +245,9 @@ class Knowledge:
 
     def reconsider(self, *, aside: bool = False) -> None:
         """Choose parameters now; if aside, on a copy, so that nobody who asks waits for it."""
-        self.changes = 0
         if self.is_taught:
             self.learner.reconsider(aside=aside)
+        self.changes = 0
 
     def refresh(self) -> None:
         """Choose parameters now."""

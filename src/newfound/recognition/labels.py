@@ -1,34 +1,42 @@
 """From what people write to the label of a class."""
 
 import re
-import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from newfound.common.arrays import Labels
 from newfound.common.errors import InputError
-from newfound.common.limits import LONGEST_LABEL
 from newfound.sums.labels import as_labels
+from newfound.sums.names import check_names, composed
 
 
 def check_label(text: Any) -> None:
-    """Raise InputError if a text, a number or a boolean cannot name a class.
+    """Raise InputError if what someone writes cannot name a new class; accents may be apart.
 
     Examples
     --------
-    >>> check_label("")
+    >>> check_label("mug ")
     Traceback (most recent call last):
-    newfound.InputError: a class needs a name
+    newfound.InputError: label 'mug ' begins or ends with white space: leave it out
     """
-    if not isinstance(text, str):
-        as_labels([text], "label")
-        return
-    if not text:
-        raise InputError("a class needs a name")
-    longest = max(len(text), len(unicodedata.normalize("NFC", text)))
-    if longest > LONGEST_LABEL:
-        raise InputError(f"a label of {longest} characters; a label may have {LONGEST_LABEL}")
+    label = composed(text) if isinstance(text, str) else text
+    check_names(as_labels([label], "label").tolist())
+
+
+def rename_labels(find: Callable[[Any], Any], old: Any, new: Any) -> tuple[Any, Any]:
+    """Return the label of a class, and what it is to be called, as `find` knows them by texts.
+
+    That may be the same name, its accents composed.
+
+    Examples
+    --------
+    >>> rename_labels({"cafe": "cafe", "tea": "tea"}.get, "cafe", "tea")
+    ('cafe', 'tea')
+    """
+    before, after = find(old), find(new)
+    return before, composed(new) if before == after and isinstance(after, str) else after
 
 
 class LabelNames:
@@ -60,14 +68,13 @@ class LabelNames:
             self._list(labels)
         if text in self.exact:
             return self.exact[text]
-        composed = unicodedata.normalize("NFC", text)
-        meant = list(self.similar.get(composed, {}).values())
+        meant = list(self.similar.get(composed(text), {}).values())
         if len(meant) > 1:
             raise InputError(
                 f"{text} could mean {len(meant)} classes that differ in how accents are written: "
                 f"{', '.join(map(ascii, meant))}; write one of them exactly"
             )
-        return meant[0] if meant else _new_label(composed, labels.dtype.kind)
+        return meant[0] if meant else _new_label(composed(text), labels.dtype.kind)
 
     def _list(self, labels: Labels) -> None:
         """List other labels. Where classes were added, those listed before cost nothing."""
@@ -77,7 +84,7 @@ class LabelNames:
         for label in labels[n:].tolist():
             text = str(label)
             self.exact[text] = label
-            self.similar.setdefault(unicodedata.normalize("NFC", text), {})[text] = label
+            self.similar.setdefault(composed(text), {})[text] = label
         self.labels = labels
 
 

@@ -78,6 +78,7 @@ class Lesson:
 
     def run(self, found: Sources) -> Iterator[None]:
         """Teach all that was found, and yield after each."""
+        self.recogniser.knowledge.check_labels(found.labels)
         for example in examples(self.recogniser, found, self.wants):
             self.add(example)
             yield

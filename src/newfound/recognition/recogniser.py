@@ -22,7 +22,6 @@ from newfound.recognition.knowledge import (
     checked_digests,
     new_knowledge,
 )
-from newfound.recognition.labels import check_label
 from newfound.recognition.reading import examples
 from newfound.recognition.sources import NewExample
 from newfound.recognition.taught import TaughtImages
@@ -281,7 +280,6 @@ class Recogniser:
         given, is_one = sources.as_list(images)
         found = sources.find(given, label, labels)
         is_one = is_one and len(found) == 1
-        self.knowledge.check_labels(found.labels)
         taught = lesson.Lesson(self, again, at_once=is_one)
         if cluster is None:
             deque(taught.run(found), maxlen=0)
@@ -636,8 +634,6 @@ class Recogniser:
         """Return vectors (m, d) as examples, and a label for each, or raise ValueError."""
         X, y = self.knowledge.checked(vectors, labels)
         marks = checked_digests(X, digests)
-        for label in set(y.tolist()):
-            check_label(label)
         return [NewExample(*pair, extractor) for pair in zip(X, marks, strict=True)], y.tolist()
 
     def refresh(self) -> None:

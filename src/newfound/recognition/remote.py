@@ -52,6 +52,7 @@ def teach(lesson: "Lesson", found: Sources, client: Any) -> Iterator[None]:
         If workers cannot do it. What was learned before stays learned.
     """
     recogniser = lesson.recogniser
+    recogniser.knowledge.check_labels(found.labels)
     extractor = extractor_for(recogniser, found)
     files = [image for image in found.images if not isinstance(image, ImageInMemory)]
     here: list[Any] = [image for image in found.images if isinstance(image, ImageInMemory)]
@@ -60,7 +61,6 @@ def teach(lesson: "Lesson", found: Sources, client: Any) -> Iterator[None]:
         lesson.add(example)
         yield
     if files and extractor is not None:
-        recogniser.knowledge.check_labels(found.labels)
         for example in RemoteExamples(lesson, client, extractor).of(files):
             lesson.add(example)
             yield

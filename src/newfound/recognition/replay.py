@@ -1,7 +1,8 @@
 """From a journal to a model: what an entry does to a recogniser's knowledge, and what undoes it.
 
 Whoever writes an entry and whoever reads it later does the same by the same functions, so that a
-journal read from its beginning leads to the model that wrote it.
+journal read from its beginning leads to the model that wrote it. Labels are checked before they are
+written; here all are taken, because a class that is brought back may have an old one.
 """
 
 from collections.abc import Sequence
@@ -80,7 +81,7 @@ def _turn(knowledge: Knowledge, journal: Journal, entry: Entry) -> None:
 
 def _rename(knowledge: Knowledge, old: Any, new: Any, joined: bool) -> None:
     changes = knowledge.changes
-    knowledge.rename(old, new)
+    knowledge.rename(old, new, any_label=True)
     if not joined:
         knowledge.changes = changes  # parameters are as good under another name
     settle(knowledge, now=joined)
@@ -123,7 +124,8 @@ def change(knowledge: Knowledge, journal: Journal, rows: Sequence[Change]) -> No
             if pairs:
                 moving, labels = map(list, zip(*pairs, strict=True))
                 if place == 2:
-                    knowledge.teach(moving, labels, at_once=len(rows) <= BLOCK)
+                    at_once = len(rows) <= BLOCK
+                    knowledge.teach(moving, labels, at_once=at_once, any_label=True)
                 else:
                     knowledge.forget(moving, labels)
     # Who would be asked first after something went has parameters chosen anew; here nobody waits

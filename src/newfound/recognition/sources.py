@@ -26,7 +26,7 @@ from newfound.datasets.addresses import (
 from newfound.datasets.folder import images_below, is_folder, label_of
 from newfound.datasets.vectors_file import VectorsFile, most_unpacked
 from newfound.features.identity import Identity
-from newfound.recognition.labels import check_label
+from newfound.sums.labels import as_labels
 from newfound.sums.rows import LARGEST_SQUARE
 
 if TYPE_CHECKING:
@@ -183,8 +183,10 @@ def find(
     ['night', 'night']
     """
     most_unpacked()  # if it is set wrongly, no file is to blame
+    if label == "":
+        raise InputError("a class needs a name")
     if label is not None:
-        check_label(label)
+        as_labels([label], "label")
     found = Sources(need_labels, [], [], Counter(), [])
     for number, given in enumerate(inputs):
         if not isinstance(given, str | os.PathLike):
@@ -283,9 +285,7 @@ def _in_classes(
     elif len(inside) < len(below):
         found.passed_over[f"{BESIDE} {address}"] += len(below) - len(inside)
     for each in inside:
-        label = label_of(each.parents, labels)
-        check_label(label)
-        yield ImageAddress(each.address, label)
+        yield ImageAddress(each.address, label_of(each.parents, labels))
 
 
 def _from_folder(found: Sources, path: Path, label: Any, labels: Literal["first", "path"]) -> None:
@@ -294,8 +294,6 @@ def _from_folder(found: Sources, path: Path, label: Any, labels: Literal["first"
         found.images.extend(ImageFile(file, label) for file in below)
         return
     listing = folder(path, labels)
-    for each in set(listing.labels):
-        check_label(each)
     found.images.extend(map(ImageFile, listing.files, listing.labels))
     beside = listing.ignored.pop(IN_NO_CLASS, 0)
     found.passed_over.update(listing.ignored)
