@@ -1,9 +1,12 @@
 """Naive twins of everything fast: short, slow and obviously right."""
 
+import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from newfound.sums import Sums
 
 Extended = np.longdouble
 
@@ -170,3 +173,10 @@ def pretended_without(
 def bottom_k(pairs: list[tuple[int, NDArray[Any]]], k: int) -> list[NDArray[Any]]:
     """Of pairs of a key and a row, the rows with the k smallest keys; of equal keys, by bytes."""
     return [row for _, row in sorted(pairs, key=lambda pair: (pair[0], pair[1].tobytes()))[:k]]
+
+
+def seen_from_zero(sums: Sums) -> Sums:
+    """The same sums, whatever origin their rows were seen from."""
+    moved = copy.deepcopy(sums)
+    moved.move_origin(None)
+    return moved

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import newfound
+from newfound.common.device import on_host
 from newfound.storage.format import read
 
 LABEL_POOLS: dict[str, NDArray[Any]] = {
-    "strings": np.array(["mug", "cup", "a very long label", "Krug", "杯", ""]),
+    "strings": np.array(["mug", "cup", "a very long label", "Krug", "杯", "ü"]),
     "integers": np.array([7, -3, 0, 10**12, 2, 5]),
     "small integers": np.array([7, 3, 0, 100, 2, 5], dtype=np.uint8),
     "whole floats": np.array([1.0, 2.0, -4.0, 0.0, 1e6, 3.0]),
@@ -60,9 +61,20 @@ def streams(
     return Stream(X.astype(kind), y, sorted(cuts))
 
 
+def weights_of(model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Recoded weights (d, T) and intercepts (T,) of each class, also where there are only two."""
+    with model.lock:
+        _ = model.coef_  # with parameters as they now are
+        engine = model.learner_.engine
+        order, factors = engine.memory.sums.order, on_host(engine.factors)
+        weights, intercept = on_host(engine.solver.weights), on_host(engine.solver.intercept)
+        return (weights * factors)[:, order], (intercept * factors)[order]
+
+
 def by_label(model: Any, X: NDArray[Any]) -> dict[Any, NDArray[Any]]:
     """Recoded scores of each class, keyed by label, free of column order."""
-    scores = X.astype(np.float64) @ model.coef_.T.astype(np.float64) + model.intercept_
+    weights, intercept = weights_of(model)
+    scores = X.astype(np.float64) @ weights + intercept
     return {label: scores[:, place] for place, label in enumerate(model.classes_.tolist())}
 
 

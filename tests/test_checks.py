@@ -206,6 +206,15 @@ class Nameless(IncrementalRidgeClassifier):
         return self if new in self.classes_ else super().rename_class(old, new)
 
 
+class Hesitant(IncrementalRidgeClassifier):
+    """Learns a lesson in two steps, between which it can be interrupted."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        if len(X) > 1:
+            super().partial_fit(X[:1], y[:1], classes)
+        return super().partial_fit(X[-(len(X) - 1) :], y[-(len(X) - 1) :], classes)
+
+
 @pytest.mark.parametrize(
     ("kind", "law", "words"),
     [
@@ -229,6 +238,7 @@ class Nameless(IncrementalRidgeClassifier):
         (Sure, "classes_are_sorted", "novelty"),
         (Lazy, "storing_is_learning", "taught and stored"),
         (Nameless, "renaming_changes_names_alone", "renamed"),
+        (Hesitant, "interrupts_leave_no_halves", "neither as before nor as after"),
     ],
 )
 def test_a_model_that_breaks_a_law_is_caught(kind: Any, law: str, words: str) -> None:

@@ -20,10 +20,12 @@ from newfound.features.images import LARGEST_FILE, LARGEST_PIXELS
 from newfound.recognition.evidence import HALF_LIFE, SAME_ABOVE
 from newfound.recognition.inbox import MOST_QUESTIONS
 from newfound.recognition.journal import KEEP_THUMBNAILS, KEEP_VECTORS
+from newfound.robot.admission import WINDOW
 from newfound.robot.command_runner import TEACH_FOR
 from newfound.robot.thinning import ALIKE_FROM, BLUR, NEIGHBOURS, REMEMBERED
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
 from newfound.solvers.monitor import CHECK_EVERY
+from newfound.studio.archives import MOST_ENTRIES
 from newfound.studio.limits import MB, ServiceLimits
 from newfound.sums.strips import block_rows
 
@@ -68,6 +70,15 @@ FIGURES: dict[str, dict[str, float]] = {
         "limits.archive": SERVICE.archive / MB,
         "limits.model_gb": SERVICE.model / (1024 * MB),
         "limits.sockets": SERVICE.sockets,
+        "limits.connections": SERVICE.connections,
+        "limits.requests": SERVICE.requests,
+        "limits.head_seconds": SERVICE.head_seconds,
+        "limits.body_seconds": SERVICE.body_seconds,
+        "limits.body_rate_kb": SERVICE.body_rate / 1024,
+        "limits.farewell_seconds": SERVICE.farewell_seconds,
+        "import_megapixels": SERVICE.import_pixels / 1_000_000,
+        "import_files": MOST_ENTRIES,
+        "import_minutes": SERVICE.import_seconds / 60,
         "half_life": HALF_LIFE,
         "same_above": SAME_ABOVE,
         "most_questions": MOST_QUESTIONS,
@@ -78,6 +89,7 @@ FIGURES: dict[str, dict[str, float]] = {
         "blur": BLUR,
         "neighbours": NEIGHBOURS,
         "teach_for": TEACH_FOR,
+        "signed_window": WINDOW,
         "half_life": HALF_LIFE,
     },
     "features": {

@@ -15,7 +15,7 @@ from newfound import IncrementalRidgeClassifier
 
 ROOT = Path(__file__).parent.parent
 # Rooms that need an extra: `from newfound import *` must work without.
-OF_AN_EXTRA = {"river"}
+OF_AN_EXTRA = {"river", "robot"}
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 
 

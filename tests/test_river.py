@@ -14,8 +14,10 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import Ridge
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError
+from newfound.checks import check_interrupted
 from newfound.river import RiverClassifier
 from tests.covering import first_of
+from tests.effort import share_of
 from tests.oracles import one_hot
 
 ESTIMATORS = [
@@ -165,6 +167,23 @@ def test_what_cannot_be_learned_leaves_the_model_as_it_was(x: Any, y: Any, words
     np.testing.assert_array_equal(shares(model), before)
 
 
+@pytest.mark.parametrize("names", [["spout"], [f"name {number}" for number in range(20)]])
+def test_ctrl_c_never_parts_a_name_from_its_column(names: list[str]) -> None:
+    """Also where columns are doubled, and whatever comes next."""
+
+    def look(model: RiverClassifier) -> list[Any]:
+        seen = [model.columns, model.model.n_samples_seen_, shares(model)]
+        model.learn_one({"another": 9.0}, "cup")
+        return [*seen, model.columns, shares(model)]
+
+    check_interrupted(
+        lambda: taught(None, THINGS[:60], LABELS[:60]),
+        lambda model: model.learn_one(dict.fromkeys(names, 7.0), "mug"),
+        look,
+        moments=share_of(200),
+    )
+
+
 def test_frames_with_holes_are_refused() -> None:
     with pytest.raises(ValueError, match="NaN"):
         RiverClassifier().learn_many(pd.DataFrame({"a": [1.0, np.nan]}), pd.Series(["x", "y"]))
@@ -228,3 +247,40 @@ def test_without_river_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delitem(sys.modules, "newfound.river")
     with pytest.raises(ModuleNotFoundError, match=r"models of river need 'river' of the extra"):
         import newfound.river  # noqa: F401
+
+
+def test_a_number_beyond_float_is_refused_as_any_other_that_is_no_feature() -> None:
+    model = RiverClassifier()
+    model.learn_one({"height": 1}, "cup")
+    frame = pd.DataFrame({"height": [10**400]})
+    asked: list[Callable[[], object]] = [
+        lambda: model.learn_one({"height": 10**400}, "cup"),
+        lambda: model.predict_one({"height": -(10**400)}),
+        lambda: model.learn_many(frame, pd.Series(["cup"])),
+        lambda: model.predict_many(frame),
+    ]
+    for ask in asked:
+        with pytest.raises(InputError, match="float"):
+            ask()
+    assert (model.model.n_samples_seen_, model.predict_one({"pages": 10**400})) == (1, "cup")
+
+
+@pytest.mark.parametrize("name", [float("nan"), np.float32("nan"), np.datetime64("NaT")], ids=repr)
+def test_a_name_that_does_not_equal_itself_gets_no_column(name: Any) -> None:
+    model = RiverClassifier()
+    with pytest.raises(InputError, match="called NaN"):
+        model.learn_one({name: 1.0, "height": 1.0}, "cup")
+    assert (model.columns, model.predict_one({name: 1.0})) == ({}, None)
+    model.learn_one({pd.NA: 1.0}, "cup")
+    model.learn_one({pd.NA: 2.0}, "mug")
+    assert len(model.columns) == 1
+
+
+def test_weights_are_those_that_estimators_take() -> None:
+    model = RiverClassifier()
+    weights: list[Any] = [1 + 2j, "2", np.ma.masked, -1.0]
+    for weight in weights:
+        with pytest.raises(InputError, match="sample_weight"):
+            model.learn_one({"height": 1.0}, "cup", w=weight)
+    model.learn_one({"height": 1.0}, "cup", w=2)
+    assert model.model.class_weight_sum_.tolist() == [2.0]

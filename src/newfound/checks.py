@@ -21,6 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from newfound.common.arrays import Counts, Index, Labels, Rows
+from newfound.common.ctrl_c import CtrlC
 from newfound.common.device import device_of, on_host, precision_of
 from newfound.estimators.loading import load
 from newfound.solvers.base import Solver
@@ -328,6 +329,83 @@ def check_renaming_changes_names_alone(model: Any, X: Any = None, y: Any = None)
     _assert_alike(always, renamed, X, "renamed and always called so", chosen_anew=True)
 
 
+def check_interrupts_leave_no_halves(model: Any, X: Any = None, y: Any = None) -> None:
+    """Ctrl-C at any moment leaves a model as it was, or as it is once all is done.
+
+    `check_interrupted` is this law of whatever can be changed, at more moments.
+
+    Examples
+    --------
+    >>> from newfound import IncrementalRidgeClassifier
+    >>> check_interrupts_leave_no_halves(IncrementalRidgeClassifier())
+    """
+    X, y = _stream(X, y)
+    half = len(X) // 2
+    taught, more = clone(model).fit(X[:half], y[:half]), clone(model).fit(X[half:], y[half:])
+
+    def make() -> Any:
+        asked = copy.deepcopy(taught)
+        asked.predict(X)
+        return asked
+
+    def look(model: Any) -> list[Any]:
+        if not model.__sklearn_is_fitted__():
+            return []
+        scores = model.scores(X)
+        seen = [_saved(model), scores, model.unknown_proba(X).astype(scores.dtype)]
+        model.partial_fit(X[:3], y[:3])  # and it goes on alike
+        return [*seen, _saved(model), model.scores(X)]
+
+    for change in (
+        lambda model: model.partial_fit(X[half : half + 1], y[half : half + 1]),
+        lambda model: model.partial_fit(X[half:], y[half:]),
+        lambda model: model.fit(X[half:], y[half:]),
+        lambda model: model.forget(X[:2], y[:2]),
+        lambda model: model.forget(X[:half], y[:half]),
+        lambda model: model.merge(more),
+        lambda model: model.rename_class(*y[[0, half]].tolist()),
+    ):
+        check_interrupted(make, change, look)
+
+
+def check_interrupted(
+    make: Callable[[], Any],
+    change: Callable[[Any], object],
+    look: Callable[[Any], list[Any]],
+    moments: int = 10,
+) -> None:
+    """Ctrl-C at any moment of a change leaves a thing as it was, or as it is once changed.
+
+    Call it in the main thread: no other is interrupted.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the thing, the same each time.
+    change : callable
+        Takes the thing, and changes it.
+    look : callable
+        Takes the thing, and returns all that is seen of it. Arrays of floats may differ by
+        rounding; all else has to be equal.
+    moments : int, default=10
+        At how many moments Ctrl-C comes, one a time; they are spread evenly.
+
+    Examples
+    --------
+    >>> check_interrupted(list, lambda numbers: numbers.extend([1, 2]), list)
+    """
+    before, changed, whole = look(make()), make(), CtrlC()
+    whole.during(partial(change, changed))
+    after = look(changed)
+    for moment in np.unique(np.linspace(1, whole.moments, moments).astype(int)).tolist():
+        thing, ctrl_c = make(), CtrlC(moment)
+        ctrl_c.during(partial(change, thing))
+        seen = look(thing)
+        assert _look_alike(seen, before) or _look_alike(seen, after), (
+            f"interrupted at {ctrl_c.where}, it is neither as before nor as after"
+        )
+
+
 def check_solver(
     make: Callable[[Sums], Solver], per_class: bool = False, X: Any = None, y: Any = None
 ) -> None:
@@ -436,6 +514,7 @@ MODEL_CHECKS: tuple[Callable[..., None], ...] = (
     check_classes_are_sorted,
     check_storing_is_learning,
     check_renaming_changes_names_alone,
+    check_interrupts_leave_no_halves,
 )
 SOLVER_CHECKS: tuple[Callable[..., None], ...] = (
     check_solver_equals_cholesky,
@@ -491,6 +570,20 @@ class _Learner:
         ):
             what = f"{name} from scratch and from the solver, {when}"
             _assert_close(expected, on_host(value), what, self.dtype)
+
+
+def _look_alike(one: list[Any], other: list[Any]) -> bool:
+    if len(one) != len(other):
+        return False
+    for here, there in zip(one, other, strict=True):
+        if isinstance(here, np.ndarray) and here.dtype.kind == "f":
+            try:
+                _assert_close(here, there, "", here.dtype)
+            except AssertionError:
+                return False
+        elif not np.array_equal(here, there):
+            return False
+    return True
 
 
 def _stream(X: Any, y: Any, there: bool = False) -> tuple[Any, Any]:

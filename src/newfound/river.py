@@ -10,6 +10,7 @@ from sklearn.base import clone
 from newfound.common.arrays import Rows
 from newfound.common.errors import InputError
 from newfound.common.extras import imported_from
+from newfound.common.interrupts import uninterrupted
 from newfound.estimators.classification import BaseIncrementalClassifier
 from newfound.estimators.classifier import IncrementalRidgeClassifier
 from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
@@ -122,7 +123,7 @@ class RiverClassifier(MiniBatchClassifier):
         'jug'
         """
         frame = dataframe.into_frame(X)
-        self._learn(frame.columns, dataframe.to_numpy(frame), np.asarray(y), w)
+        self._learn(frame.columns, _matrix(frame), y, w)
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Any:
         """Return the label of the highest score.
@@ -266,15 +267,17 @@ class RiverClassifier(MiniBatchClassifier):
             model = type(model).from_state(widened(model.learner_.to_state(), width))
         width = model.n_features_in_ if model.learner_.is_fitted else max(1, len(columns))
         rows = _placed(values, [columns[name] for name in names], width)
-        weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(rows))
-        model.partial_fit(rows, y, sample_weight=weights)
-        self.model, self.columns = model, columns
+        with uninterrupted():  # or a row would be in a column that the next new name gets
+            model.partial_fit(rows, y, sample_weight=w)
+            self.model, self.columns = model, columns
 
     def _with_columns(self, names: Iterable[Hashable]) -> dict[Hashable, int]:
         """Return the columns once these names have some."""
         fresh = [name for name in names if name not in self.columns]
         if not fresh:
             return self.columns
+        if any(map(_is_nan, fresh)):
+            raise InputError("a feature is called NaN, which equals no name and is always new")
         # Sorted, so that the order of a dictionary does not even change how sums are rounded.
         new = enumerate(sorted(fresh, key=repr), start=len(self.columns))
         return {**self.columns, **{name: column for column, name in new}}
@@ -287,10 +290,25 @@ class RiverClassifier(MiniBatchClassifier):
 
     def _table(self, frame: Any) -> Rows:
         """Return the features of questions that were taught, shape (m, d)."""
-        values = dataframe.to_numpy(frame)
+        values = _matrix(frame)
         known = [place for place, name in enumerate(frame.columns) if name in self.columns]
         places = [self.columns[frame.columns[place]] for place in known]
         return _placed(values[:, known], places, self.model.n_features_in_)
+
+
+def _is_nan(name: Hashable) -> bool:
+    """Tell whether a name does not equal itself: no dictionary finds it again."""
+    differs = name != name
+    return isinstance(differs, bool | np.bool_) and bool(differs)  # pandas' NA cannot tell
+
+
+def _matrix(frame: Any) -> Rows:
+    """Return the values of a DataFrame, shape (m, d); raises ValueError where one is no number."""
+    try:
+        values: Rows = dataframe.to_numpy(frame)
+    except (OverflowError, TypeError) as error:
+        raise InputError(f"X must hold numbers only that a float can be: {error}") from error
+    return values
 
 
 def _numbers(x: Mapping[Hashable, Any]) -> list[float]:
@@ -301,7 +319,10 @@ def _numbers(x: Mapping[Hashable, Any]) -> list[float]:
                 f"feature {name!r} is {value!r}, which is not a number; encode it first, for "
                 "example with river's OneHotEncoder, or leave it out where it is missing"
             )
-    return [float(value) for value in x.values()]
+    try:
+        return [float(value) for value in x.values()]
+    except OverflowError as error:
+        raise InputError("a feature is a whole number beyond what a float can be") from error
 
 
 def _placed(values: ArrayLike, places: list[int], width: int) -> Rows:

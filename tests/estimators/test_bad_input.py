@@ -9,16 +9,18 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from newfound import IncrementalRidgeClassifier
+from newfound import IncrementalRidge, IncrementalRidgeClassifier, InputError, Recogniser
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver
 from newfound.sums.gram import Gram
+from newfound.sums.sums import Sums
 from tests.streams import assert_same_scores
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
 Y = np.array(["mug", "cup", "jug"] * 30)
 GOOD = [[0.0, 1.0, 2.0]]
+MASKED: Any = np.ma.array(GOOD, mask=[[False, True, False]])
 
 # What no model takes, and below what this model does not take.
 BAD: list[Any] = [
@@ -43,6 +45,8 @@ BAD: list[Any] = [
     pytest.param(np.array(GOOD) + 1j, ["mug"], "Complex data not supported", id="complex"),
     pytest.param(GOOD, [1j], "Complex|complex", id="label complex"),
     pytest.param(np.zeros((1, 3, 1)), ["mug"], "dim 3", id="three dimensions"),
+    pytest.param(MASKED, ["mug"], "X holds masked values", id="masked"),
+    pytest.param(GOOD, np.ma.array(["mug"], mask=True), "y holds masked", id="label masked"),
 ]
 MISFIT: list[Any] = [
     pytest.param([[0.0, 1.0]], ["mug"], "X has 2 features", id="too narrow"),
@@ -178,3 +182,25 @@ def test_a_failure_while_forgetting_leaves_no_half_a_row(
     assert state(model, tmp_path) == before
     untouched = IncrementalRidgeClassifier().fit(X, Y)
     assert_same_scores(model, untouched, X, 1e-12)
+
+
+def test_masked_values_are_refused_by_whoever_takes_rows_and_masks_of_nothing_are_not() -> None:
+    for take in (
+        lambda rows: Sums.of(rows, ["mug"]),
+        lambda rows: Recogniser(extractor=None).teach_vectors(rows, ["mug"]),
+        lambda rows: IncrementalRidge().fit(rows, [1.0]),
+        lambda rows: IncrementalRidge().fit(GOOD, rows[0, 1:2]),
+        lambda rows: IncrementalRidgeClassifier().fit(X, Y).predict(rows),
+    ):
+        with pytest.raises(InputError, match="holds masked values"):
+            take(MASKED)
+        take(np.ma.array(GOOD))
+
+
+def test_rows_that_have_a_gradient_are_rows() -> None:
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(X, requires_grad=True)
+    expected = IncrementalRidgeClassifier().fit(X, Y).scores(X)
+    model = IncrementalRidgeClassifier().fit(rows, Y, torch.ones(len(X), requires_grad=True))
+    np.testing.assert_array_equal(model.scores(rows), expected)
+    np.testing.assert_array_equal(Sums.of(rows, Y).cross, Sums.of(X, Y).cross)

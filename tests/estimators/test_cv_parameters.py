@@ -1,5 +1,6 @@
 """Parameters of what chooses in the stream may change in the middle of it."""
 
+import itertools
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import newfound
-from newfound import IncrementalRidgeClassifierCV
+from newfound import IncrementalRidge, IncrementalRidgeClassifierCV
 from tests.covering import first_of
 from tests.streams import blobs
 
@@ -104,6 +105,12 @@ RNG = np.random.default_rng(0)
 
 def test_candidates_are_boundedly_many() -> None:
     X, y = RNG.normal(size=(20, 2)), ["a", "b"] * 10
-    model = IncrementalRidgeClassifierCV(penalties=np.linspace(1, 2, 1001), recodings=0.5)
-    with pytest.raises(ValueError, match="1001 penalties times 1 recodings are more candidates"):
+    model = IncrementalRidgeClassifierCV(penalties=np.linspace(1, 2, 501), recodings=[0.1, 0.5])
+    with pytest.raises(ValueError, match="501 penalties times 2 recodings are more candidates"):
         model.fit(X, y)
+    endless: Any = itertools.count(1)
+    for many in (np.linspace(1, 2, 1001), endless):
+        with pytest.raises(ValueError, match="penalties has more candidates than the 1000"):
+            model.set_params(penalties=many).fit(X, y)
+        with pytest.raises(ValueError, match="penalty has more candidates than the 1000"):
+            IncrementalRidge(many).fit(X, RNG.normal(size=20))

@@ -1,21 +1,24 @@
 """Ctrl-C and signals come at the worst moment, and leave a model whole."""
 
-import signal
-from contextlib import suppress
+import copy
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from newfound import IncrementalRidge, IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
-from newfound.selection.selector import Selector
-from newfound.solvers.recursive import RecursiveSolver
-from newfound.solvers.weighted import RebalancedSolver
+from newfound.checks import check_interrupted
 from newfound.sums.sums import Sums
+from tests.covering import covering
+from tests.effort import share_of
 from tests.streams import derived_anew
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(240, 6)), RNG.choice(["a", "b", "c", "d"], 240)
+TARGETS, WEIGHTS = X @ np.arange(6.0) + RNG.normal(size=240), RNG.uniform(0.5, 2.0, size=240)
 VARIANTS: list[Any] = [
     IncrementalRidgeClassifier,
     IncrementalRidgeClassifierCV,
@@ -23,101 +26,71 @@ VARIANTS: list[Any] = [
     lambda: IncrementalRidgeClassifierCV(class_weight={}, witnesses=3),
     lambda: IncrementalRidgeClassifierCV(class_weight="balanced", min_class_count=9),
 ]
+REGRESSORS: list[Any] = [IncrementalRidge, lambda: IncrementalRidge("auto")]
 
 
-def interrupt_after(monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> None:
-    """Press Ctrl-C right after a method, the first time that it is called."""
-    original = getattr(kind, name)
-    pressed: list[bool] = []
-
-    def pressing(*args: Any, **options: Any) -> Any:
-        result = original(*args, **options)
-        if not pressed:
-            pressed.append(True)
-            signal.raise_signal(signal.SIGINT)
-        return result
-
-    monkeypatch.setattr(kind, name, pressing)
+def rows(start: int, stop: int, model: Any) -> tuple[Any, Any]:
+    """Return rows with what a model learns of them: labels, or targets."""
+    y = TARGETS if isinstance(model, IncrementalRidge) else Y
+    return X[start:stop], y[start:stop]
 
 
-def assert_whole(model: Any, expected: dict[str, int]) -> None:
-    assert dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True)) == expected
-    anew = derived_anew(model)
-    np.testing.assert_allclose(model.decision_function(X), anew.decision_function(X), atol=1e-8)
-    if isinstance(model, IncrementalRidgeClassifierCV):
-        rows, labels = model.witnesses_
-        held, known = counts(labels), set(map(tuple, X))
-        assert all(held[label] <= min(number, 40) for label, number in expected.items())
-        assert set(held) == set(expected)
-        assert known.issuperset(map(tuple, rows))
-    model.partial_fit(X[:1], Y[:1]).predict(X)
+Change = Callable[[Any], object]
+CHANGES: dict[str, Change] = {
+    "a row": lambda model: model.partial_fit(*rows(120, 121, model)),
+    "rows": lambda model: model.partial_fit(*rows(120, 160, model)),
+    "weights": lambda model: model.partial_fit(*rows(120, 123, model), sample_weight=WEIGHTS[:3]),
+    "fit": lambda model: model.fit(*rows(80, 160, model)),
+    "forget a row": lambda model: model.forget(*rows(5, 6, model)),
+    "forget rows": lambda model: model.forget(*rows(5, 45, model)),
+    "forget all": lambda model: model.forget(*rows(0, 120, model)),
+    "merge": lambda model: model.merge(clone(model).fit(*rows(200, 240, model))),
+}
+CHANGES_OF_CLASSES: dict[str, Change] = {
+    "a class": lambda model: model.partial_fit(X[120:121], ["e"]),
+    "rename": lambda model: model.rename_class("a", "e"),
+    "join": lambda model: model.rename_class("a", "b"),
+    "forget a class": lambda model: model.forget_class("a"),
+}
 
 
-def counts(y: Any) -> dict[str, int]:
-    labels, numbers = np.unique(y, return_counts=True)
-    return dict(zip(labels.tolist(), numbers.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("make", VARIANTS)
-@pytest.mark.parametrize(("new", "joined"), [("e", False), ("b", True)])
-def test_a_class_is_renamed_whole_or_not_at_all(
-    make: Any, new: str, joined: bool, monkeypatch: pytest.MonkeyPatch
+@covering("make, change", VARIANTS + REGRESSORS, CHANGES)
+def test_a_model_learns_and_forgets_all_or_nothing(
+    make: Any, change: Change, tmp_path: Path
 ) -> None:
-    model = make().fit(X, Y)
-    model.predict(X)
-    interrupt_after(monkeypatch, Sums, "rename")
-    with pytest.raises(KeyboardInterrupt):
-        model.rename_class("a", new)
-    assert_whole(model, counts(np.where(Y == "a", new, Y)))
+    assert_whole(make, change, tmp_path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("make", VARIANTS)
-@pytest.mark.parametrize("method", ["forget", "remove_classes"])
-def test_rows_are_forgotten_whole_or_not_at_all(
-    make: Any, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = make().fit(X, Y)
-    model.predict(X)
-    for kind in (RecursiveSolver, RebalancedSolver):
-        interrupt_after(monkeypatch, kind, method)
-    with pytest.raises(KeyboardInterrupt):
-        model.forget(X[:60], Y[:60])
-    assert_whole(model, counts(Y[60:]))
+@covering("make, change", VARIANTS[2:], CHANGES_OF_CLASSES)
+def test_classes_change_all_or_not_at_all(make: Any, change: Change, tmp_path: Path) -> None:
+    assert_whole(make, change, tmp_path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("make", VARIANTS)
-@pytest.mark.parametrize("size", [1, 20])
-def test_rows_are_learned_whole_or_not_at_all(
-    make: Any, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Sums and witnesses as one; votes may be lost, but nothing else."""
-    for kind, name in ((Sums, "add"), (Selector, "plan"), (Selector, "follow")):
-        model = make().fit(X[:120], Y[:120])
+def test_the_choice_of_parameters_counts_the_rows_that_are_learned(tmp_path: Path) -> None:
+    assert_whole(IncrementalRidgeClassifierCV, CHANGES["a row"], tmp_path, moments=60)
+
+
+def assert_whole(make: Any, change: Change, folder: Path, moments: int | None = None) -> None:
+    taught = make()
+    taught.fit(*rows(0, 121, taught)).forget(*rows(120, 121, taught))  # so that it counts rows
+
+    def asked() -> Any:
+        model = copy.deepcopy(taught)
         model.predict(X)
-        with monkeypatch.context() as patch:
-            interrupt_after(patch, kind, name)
-            is_plain = type(model) is IncrementalRidgeClassifier
-            if is_plain and kind is Selector:
-                continue
-            with pytest.raises(KeyboardInterrupt):
-                model.partial_fit(X[120 : 120 + size], Y[120 : 120 + size])
-        whole = model.n_samples_seen_
-        assert whole in (120, 120 + size)
-        assert_whole(model, counts(Y[:whole]))
+        return model
 
+    def look(model: Any) -> list[Any]:
+        if not model.__sklearn_is_fitted__():
+            return []
+        answers = model.predict if isinstance(model, IncrementalRidge) else model.scores
+        seen = [model.n_samples_seen_, getattr(model, "penalty_", None), answers(X), model.coef_]
+        model.save(folder / "model")
+        seen.append((folder / "model").read_bytes())
+        model.partial_fit(*rows(160, 164, model))  # and it goes on
+        model.save(folder / "model")
+        return [*seen, answers(X), (folder / "model").read_bytes()]
 
-@pytest.mark.parametrize("make", VARIANTS[2:])
-def test_a_class_is_forgotten_whole_or_not_at_all(
-    make: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = make().fit(X, Y)
-    model.predict(X)
-    interrupt_after(monkeypatch, Sums, "remove_classes")
-    with pytest.raises(KeyboardInterrupt):
-        model.forget_class("a")
-    assert_whole(model, counts(Y[Y != "a"]))
+    check_interrupted(asked, change, look, moments or share_of(100))
 
 
 @pytest.mark.parametrize("make", VARIANTS)
@@ -147,26 +120,7 @@ def test_what_a_signals_handler_asks_in_the_middle_leaves_no_trace(
         else:
             model.forget(X[:60], Y[:60])
     assert refused
-    assert_whole(model, counts(Y if call == "partial_fit" else Y[60:120]))
-
-
-@pytest.mark.parametrize("penalty", [1.0, "auto"])
-@pytest.mark.parametrize("call", ["partial_fit", "forget"])
-@pytest.mark.parametrize("method", ["add", "prepare_removal", "remove_classes"])
-def test_a_regressor_answers_for_what_it_counts_after_an_interrupt(
-    penalty: Any, call: str, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also its copies of rows are of those alone that it counts."""
-    targets = X @ np.arange(6.0) + RNG.normal(size=240)
-    model = IncrementalRidge(penalty).fit(X[:120], targets[:120])
-    model.predict(X)
-    interrupt_after(monkeypatch, Sums, method)
-    rows = slice(120, 140) if call == "partial_fit" else slice(100, 120)
-    with suppress(KeyboardInterrupt):
-        getattr(model, call)(X[rows], targets[rows])
-    monkeypatch.undo()
-    assert model.n_samples_seen_ in (120, 100 if call == "forget" else 140)
-    expected = IncrementalRidge(penalty)
-    expected.fit(X[: model.n_samples_seen_], targets[: model.n_samples_seen_])
-    assert model.penalty_ == pytest.approx(expected.penalty_)
-    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-9, atol=1e-9)
+    expected = make().fit(X, Y) if call == "partial_fit" else make().fit(X[60:120], Y[60:120])
+    assert model.class_count_.tolist() == expected.class_count_.tolist()
+    scores = derived_anew(model).decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-8)

@@ -44,7 +44,7 @@ TAKEN: dict[str, list[Any]] = {
     "recoding": SHARE,
     "recodings": [0, 1, 0.5, [0.0, 0.5], np.array([0.0, 1.0])],
     "rule": ["what-if", "paper", None],
-    "witnesses": [2, 40, np.int64(3)],
+    "witnesses": [2, 40, np.int64(3), 10_000],
     "min_class_count": [1, 30],
     "tolerance": SHARE,
     "class_weight": [None, "balanced", {}, {"a": 2.0}],
@@ -57,7 +57,7 @@ REFUSED: dict[str, list[Any]] = {
     "recoding": NO_SHARE,
     "recodings": [-0.1, [0.0, 1.1], [], "all", None],
     "rule": ["best", 1, True],
-    "witnesses": [1, 2.0, "40", None, True],
+    "witnesses": [1, 2.0, "40", None, True, 10_001],
     "min_class_count": [0, 1.5, None],
     "tolerance": NO_SHARE,
     "class_weight": ["even", 1, ["a"], {"a": 0.0}, {"a": np.inf}, {"a": "1"}],
@@ -90,6 +90,7 @@ def test_what_a_parameter_cannot_be_is_refused_in_our_words(kind: Any, name: str
             fitted(kind, **{name: value})
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_what_a_parameter_may_be_is_taken(kind: Any, name: str) -> None:
     for value in values(TAKEN, kind, name):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,15 @@ def test_check_estimator_passes(parameters: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("flat", [True, False])
-def test_answers_keep_the_shape_of_the_targets_that_came_first(flat: bool) -> None:
+def test_one_target_has_the_shapes_of_ridge_whether_it_comes_in_a_column_or_not(flat: bool) -> None:
     X, Y, _ = data()
     first, later = (Y[:, 0], Y[:, :1]) if flat else (Y[:, :1], Y[:, 0])
-    model = IncrementalRidge().fit(X, first).partial_fit(X, later)
-    assert model.predict(X).shape == first.shape
+    model, ridge = IncrementalRidge().fit(X, first), Ridge().fit(X, first)
+    for name in ("coef_", "intercept_"):
+        assert np.shape(getattr(model, name)) == np.shape(getattr(ridge, name)), name
+    assert model.predict(X).shape == ridge.predict(X).shape == (len(X),)
     ridge = Ridge().fit([*X, *X], [*Y[:, 0], *Y[:, 0]])
-    np.testing.assert_allclose(model.predict(X).ravel(), ridge.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(model.partial_fit(X, later).predict(X), ridge.predict(X), rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -116,12 +119,23 @@ def test_left_out_errors_are_those_of_refits(intercept: bool) -> None:
     w += 0.1
     sums = Sums.of(np.hstack([X, Y]), ["all"] * 20, sample_weight=w)
     found = left_out_errors(moments(sums, Y.shape[1], intercept), X, Y, w, PENALTIES)
-    for penalty, errors in zip(PENALTIES, found, strict=True):
+    for penalty, squares in zip(PENALTIES, found, strict=True):
         for i in range(20):
             keep = np.arange(20) != i
             ridge = Ridge(penalty, fit_intercept=intercept).fit(X[keep], Y[keep], w[keep])
-            expected = Y[i] - ridge.predict(X[i : i + 1])[0]
-            np.testing.assert_allclose(errors[i], expected, rtol=1e-7, atol=1e-8)
+            expected = np.square(Y[i] - ridge.predict(X[i : i + 1])[0]).sum()
+            np.testing.assert_allclose(squares[i], expected, rtol=1e-7, atol=1e-8)
+
+
+def test_what_is_held_to_choose_a_penalty_does_not_grow_with_targets_times_penalties() -> None:
+    rng = np.random.default_rng(0)
+    model = IncrementalRidge(np.logspace(-3, 3, 300))
+    model.fit(rng.normal(size=(200, 3)), rng.normal(size=(200, 200)))
+    tracemalloc.start()
+    assert model.penalty_ > 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # errors of all targets under all penalties take 96 MB
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -186,6 +200,7 @@ def test_rows_that_are_all_alike_say_nothing() -> None:
     assert abs(model.coef_).max() < 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 def test_forgetting_what_was_far_too_large_warns() -> None:
     X, Y, _ = data()
     model = IncrementalRidge().fit(X, Y).partial_fit(1e9 * X, Y)

@@ -1,5 +1,6 @@
 """Weights of examples: a row of weight two is a row taught twice, wherever weights go."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,6 +129,7 @@ def test_weights_of_any_size_are_those_of_ridge(
     np.testing.assert_allclose(single.coef_, expected.coef_, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 def test_weights_and_penalty_scale_together() -> None:
     X, y = load_iris(return_X_y=True)
     w = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
@@ -246,6 +248,13 @@ def test_what_was_taught_with_a_weight_is_taken_back_with_it() -> None:
         ([1.0, np.inf], "contains infinity"),
         ([1.0, 1e200], "scale the weights"),
         (["one", "two"], "numbers only"),
+        (["1", "2"], "numbers only, got an array of <U1"),
+        (np.array([1, "2"], dtype=object), "numbers only, got an array of <U1"),
+        (np.array([1 + 2j, 1]), "numbers only, got an array of complex128"),
+        ([1 + 2j, 1], "numbers only, got an array of complex128"),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), "sample_weight holds masked values"),
+        (np.array([1, 2], dtype="m8[s]"), "numbers only, got an array of timedelta64"),
+        ([10**400, 1], "numbers only"),
         ([0.0, 0.0], "all weights are zero"),
     ],
     ids=str,
@@ -264,6 +273,21 @@ def test_what_cannot_be_a_weight_is_refused_and_changes_nothing(
     else:  # nothing is learned
         model.partial_fit([[5.0], [6.0]], ["a", "new"], sample_weight=weights)
     np.testing.assert_array_equal(model.scores([[0.5]]), before)
+
+
+def test_weights_of_answers_are_numbers_too() -> None:
+    model = IncrementalRidgeClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    assert model.score([[0.0], [1.0]], ["a", "a"], [3, 1]) == 0.75
+    with pytest.raises(InputError, match="masked"):
+        model.score([[0.0], [1.0]], ["a", "a"], np.ma.array([3, 1], mask=[True, False]))
+
+
+def test_numbers_of_any_real_kind_are_weights() -> None:
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b", "b"]
+    halves: Any = [Fraction(1, 2), Fraction(2), Fraction(3)]
+    for weights in (halves, np.ma.array([0.5, 2.0, 3.0]), np.array([0.5, 2, 3], dtype=object)):
+        model = IncrementalRidgeClassifier().fit(X, y, weights)
+        assert model.class_weight_sum_.tolist() == [0.5, 5.0]
 
 
 @BOTH

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from newfound import IncrementalRidgeClassifier
+from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from tests.covering import first_of
 from tests.needs import is_here
 
@@ -122,3 +122,27 @@ def test_it_answers_as_ridge_classifier_where_the_two_are_the_same() -> None:
     # Targets of 0 and 1 against -1 and 1: scores are half, plus a half.
     np.testing.assert_allclose(2 * ours.coef_, theirs.coef_, atol=1e-9)
     np.testing.assert_allclose(2 * ours.intercept_ - 1, theirs.intercept_, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_scores_are_rows_times_weights_also_of_two_classes(kind: Any, intercept: bool) -> None:
+    X, digits = load_digits(return_X_y=True)
+    for classes, columns in ((1, 1), (2, 1), (3, 3)):
+        rows, y = X[digits < classes], digits[digits < classes]
+        # The second class comes first: columns follow sorted labels.
+        model = kind(fit_intercept=intercept).fit(rows[::-1], -y[::-1])
+        assert (model.coef_.shape, model.intercept_.shape) == ((columns, 64), (columns,))
+        scores = model.decision_function(rows)
+        assert scores.shape == ((len(rows),) if classes == 2 else (len(rows), columns))
+        made = rows @ model.coef_.T + model.intercept_
+        np.testing.assert_allclose(made.reshape(scores.shape), scores, rtol=1e-9, atol=1e-9)
+    two = IncrementalRidgeClassifier(penalty=3.0, recoding=0.0, fit_intercept=intercept)
+    two.fit(rows, digits[digits < 3] > 0)
+    theirs = RidgeClassifier(alpha=3.0, fit_intercept=intercept).fit(rows, digits[digits < 3] > 0)
+    # Targets of -1 and 1 are those of the second class minus those of the first.
+    np.testing.assert_allclose(two.coef_.ravel(), theirs.coef_.ravel(), atol=1e-9)
+    np.testing.assert_allclose(two.intercept_, theirs.intercept_, atol=1e-9)
+    np.testing.assert_allclose(
+        two.decision_function(rows), theirs.decision_function(rows), atol=1e-9
+    )

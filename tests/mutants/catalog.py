@@ -63,7 +63,7 @@ _COMMON = (
     Mutant(
         "ctrl-c-swallowed",
         "common/interrupts.py",
-        "self.handler(_signal.SIGINT, self.came[-1])",
+        "dict(self.handlers)[number](number, frame)",
         "pass",
         "Ctrl-C while something is learned is lost",
     ),
@@ -397,6 +397,13 @@ _SELECTION = (
 
 _ENGINE = (
     Mutant(
+        "choice-interrupted",
+        "engine/engine.py",
+        "memory.add(batch, partial(self.choice.follow, plan, memory))",
+        "memory.add(batch); self.choice.follow(plan, memory)",
+        "after Ctrl-C rows are learned, but not counted where parameters are chosen",
+    ),
+    Mutant(
         "stale-measures",
         "engine/engine.py",
         "self._calibration = self._known_metric = self._predictor = None",
@@ -723,6 +730,13 @@ _CHECKS = (
 
 _RIVER = (
     Mutant(
+        "river-interrupted",
+        "river.py",
+        "with uninterrupted():  # or a row would be in a column that the next new name gets",
+        "if True:",
+        "after Ctrl-C two features may share a column for ever",
+    ),
+    Mutant(
         "river-wrong-columns",
         "river.py",
         "rows[:, places] = values",
@@ -732,7 +746,7 @@ _RIVER = (
     Mutant(
         "river-weight-ignored",
         "river.py",
-        "model.partial_fit(rows, y, sample_weight=weights)",
+        "model.partial_fit(rows, y, sample_weight=w)",
         "model.partial_fit(rows, y)",
         "w= does nothing",
     ),
@@ -848,6 +862,27 @@ _ROBOT = (
         "the robot asks every second about the same thing",
     ),
     Mutant(
+        "stranger-commands",
+        "robot/admission.py",
+        "if not self._commands:",
+        "if False:",
+        "whoever reaches the bus of a robot teaches it",
+    ),
+    Mutant(
+        "command-replayed",
+        "robot/admission.py",
+        "if counter <= self._last:",
+        "if counter < self._last:",
+        "a signed command that someone recorded is done again",
+    ),
+    Mutant(
+        "replay-after-restart",
+        "robot/admission.py",
+        "self._editor.journal.set(self._setting, self._last)",
+        "pass",
+        "a signed command is done again after a restart",
+    ),
+    Mutant(
         "lesson-outlives-edit",
         "robot/command_runner.py",
         "self._end_lesson()  # what comes after an edit",
@@ -881,7 +916,7 @@ _STUDIO = (
     Mutant(
         "token-not-asked",
         "studio/guard.py",
-        "path != SESSION and not self.access.is_granted(scope):",
+        "path != SESSION and not is_granted:",
         "path != SESSION and not self.access.cookie:",
         "anybody on the network may use the studio",
     ),
@@ -898,6 +933,20 @@ _STUDIO = (
         "if self.taken > self.most:",
         "if self.taken < 0:",
         "a body without a length may fill all memory",
+    ),
+    Mutant(
+        "bytes-put-a-deadline-off",
+        "studio/connections.py",
+        "        if phase is not self._phase:\n",
+        "        if True:\n",
+        "who sends a byte now and then keeps a connection for ever",
+    ),
+    Mutant(
+        "owner-thrown-out",
+        "studio/door.py",
+        "return not connection.is_trusted and",
+        "return",
+        "strangers who open connections end those of the owner",
     ),
     Mutant(
         "one-lesson-too-many",
@@ -1059,9 +1108,23 @@ _CLI = (
     Mutant(
         "merge-overwrites",
         "cli/commands/merge.py",
-        "if output.exists() and not force and not is_input:",
-        "if output.exists() and not force and is_input:",
+        "check_replaced(output, force=force)",
+        "check_replaced(output, force=True)",
         "merge overwrites another model unasked",
+    ),
+    Mutant(
+        "output-overwrites-inputs",
+        "cli/outputs.py",
+        "if any(_is_same(path, each) for each in reads):",
+        "if any(path == each for each in reads):",
+        "an image is overwritten by another name",
+    ),
+    Mutant(
+        "room-leaves-traces",
+        "recognition/editor.py",
+        "if journal.inbox.count <= open_before:",
+        "if journal.inbox.count < open_before:",
+        "a question that made room stays in the journal's files",
     ),
 )
 

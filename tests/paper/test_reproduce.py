@@ -406,7 +406,7 @@ def test_icubworld28_is_studied_with_any_extractor(
             seed = 10 * DAYS.index(day) + 5 * (part == "test")
             folder = tmp_path / "icubworld28" / day / part / category / thing
             write_pictures(folder, number, range(seed, seed + 3))
-    words = ("reproduce", "icubworld28", "--trials", 1, "--output", tmp_path, "--json")
+    words = ("reproduce", "icubworld28", "--trials", 1, "--output", tmp_path / "results", "--json")
     done = newfound(*words, "--extractor", "pixels:size=8")
     assert done.code == 0, done.err  # one trial denies nothing, and features are not the paper's
     found = {
@@ -417,7 +417,7 @@ def test_icubworld28_is_studied_with_any_extractor(
     assert found[5, "RC", "total"]["mean"] > 80
     assert found[5, "RC", "total"]["paper_mean"] == 78.6
     assert len(list((tmp_path / "cache").glob("icubworld28-*.npz"))) == 1
-    page = (tmp_path / "icubworld28" / "report.md").read_text()
+    page = (tmp_path / "results" / "icubworld28" / "report.md").read_text()
     assert "Features: pixels" in page
     assert "recoding beats rebalancing on the rare class" in page
     assert newfound("reproduce", "digits", "--extractor", "pixels").code == 1

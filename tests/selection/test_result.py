@@ -116,6 +116,6 @@ def test_the_paper_tries_all_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("usual", [1e-100, 1e-95, 1.0, 1e99, 1e100])
 def test_candidates_rise_and_hold_the_usual_one(usual: float) -> None:
-    grid = candidates(to_choose(), usual)
+    grid = candidates(to_choose(), usual, 100)
     assert (np.diff(grid) > 0).all()
     assert np.isclose(grid, usual).any()

@@ -79,7 +79,7 @@ def test_passes_over_the_sums_are_one_in_a_block_of_rows(monkeypatch: pytest.Mon
     original = Triangles.prepare
 
     def counting(self: Triangles, X: Any) -> Any:
-        flushes.append(len(X))
+        flushes.append(X.size)
         return original(self, X)
 
     monkeypatch.setattr(Triangles, "prepare", counting)

@@ -11,6 +11,7 @@ X = RNG.normal(size=(200, 10))
 Y = np.array(list("abcd") * 50)
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 @pytest.mark.parametrize("scale", [1e2, 1e4, 1e6, 1e8])
 def test_features_large_beside_the_penalty_are_exact_from_the_first_row(scale: float) -> None:
     """The first rows of such a stream cancel most digits of the carried inverse."""

@@ -108,6 +108,7 @@ def test_what_cannot_have_been_taught_is_refused() -> None:
     np.testing.assert_array_equal(model.coef_, before)
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 def test_rows_beside_which_the_penalty_is_lost_still_give_an_answer() -> None:
     # Twins on a scale of 1e9: the gram is singular, and a penalty of 1e-6 is below its rounding.
     rng = np.random.default_rng(0)

@@ -44,6 +44,7 @@ def test_features_of_any_size_are_learned(size: float, stream: bool) -> None:
         np.testing.assert_allclose(single.novelty(X), double.novelty(X), atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 @pytest.mark.parametrize("jump", [1e22, 1e-22])
 def test_a_stream_whose_size_jumps_is_learned(jump: float) -> None:
     """The first rows say nothing about the range of those that follow."""

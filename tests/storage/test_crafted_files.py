@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 import newfound
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, ModelFileError
+from newfound import (
+    IncrementalRidge,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    ModelFileError,
+)
 from tests.crafted import craft, put_together, taken_apart
 
 X = np.random.default_rng(0).normal(size=(200, 10))
@@ -101,6 +106,32 @@ def test_sums_that_no_teaching_leads_to_are_refused(
         newfound.load(tmp_path / "evil")
 
 
+def test_more_than_a_model_can_have_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    """Each of these takes little room in a file, and the product of them much in memory."""
+    rng, path = np.random.default_rng(0), tmp_path / "evil"
+    X = rng.normal(size=(10_001, 1))
+    model = IncrementalRidge("auto", witnesses=10_000).fit(X, X[:, 0])
+    craft(model, path, {"parameters": {"penalty": [1.0 + k for k in range(1001)]}})
+    with pytest.raises(ModelFileError, match=r"evil: .*more candidates than the 1000"):
+        newfound.load(path)
+    again = [0, *range(10_000)]
+    copied = {f"witnesses.{name}": lambda a: a[again] for name in ("rows", "class", "keys")}
+    craft(model, path, tensors=copied)
+    with pytest.raises(ModelFileError, match=r"evil: .*witnesses do not fit together"):
+        newfound.load(path)
+    choice = IncrementalRidgeClassifierCV().fit(X[:200], list("ab") * 100)
+    tables = ("accuracy", "rare_accuracy")
+    repeated = {f"selection.{name}": lambda a: a[[0] * 7] for name in (*tables, "recodings")}
+    craft(choice, path, tensors={**repeated, "selection.counts": lambda _: np.arange(1.0, 8.0)})
+    with pytest.raises(ModelFileError, match=r"evil: .*selection's numbers do not fit together"):
+        newfound.load(path)
+    tried = {f"selection.{name}": lambda a: a[:, [0] * 1001] for name in tables}
+    tried["selection.penalties"] = lambda a: np.r_[a, a[-1] * np.linspace(2, 3, 1001 - len(a))]
+    craft(choice, path, tensors=tried)
+    with pytest.raises(ModelFileError, match=r"evil: .*selection's numbers do not fit together"):
+        newfound.load(path)
+
+
 def no_features(tensor: Any) -> Any:
     return tensor[..., :0]
 
@@ -126,6 +157,8 @@ def no_features(tensor: Any) -> Any:
             "damaged",
         ),
         ({"parameters": {"penalties": [1.0 + k for k in range(20_000)]}}, {}, "more candidates"),
+        ({"parameters": {"recodings": [k / 2000 for k in range(1001)]}}, {}, "more candidates"),
+        ({"parameters": {"witnesses": 10_001}}, {}, "witnesses must be a whole number from 2 to"),
         ({"estimator": ["IncrementalRidgeClassifier"]}, {}, "types do not fit"),
         ({"labels": [True, False, 2], "label_type": "<i8"}, {}, "labels do not fit"),
         ({"label_type": "|O"}, {}, "labels do not fit"),
@@ -140,4 +173,32 @@ def test_headers_that_no_model_has_are_refused(
     )
     craft(model, tmp_path / "evil", header=header, tensors=tensors)
     with pytest.raises(ModelFileError, match=f"evil: .*{message}"):
+        newfound.load(tmp_path / "evil")
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_what_was_learned_on_top_of_nonsense_is_written_only_if_it_can_be_read_again(
+    value: float, tmp_path: Path
+) -> None:
+    """Rows that are held times roots of weights do not show that they are not those of the sums."""
+    y, weights = X @ np.arange(10.0), np.linspace(0.2, 3, 200)
+    path, saved = tmp_path / "evil", tmp_path / "saved"
+    craft(
+        IncrementalRidge().fit(X[:2], y[:2], weights[:2]),
+        path,
+        tensors={"rows": lambda rows: np.full_like(rows, value)},
+    )
+    saved.write_bytes(b"as it was")
+    try:
+        newfound.load(path).partial_fit(X[:6], y[:6], weights[:6]).save(saved)
+    except newfound.InputError:
+        assert saved.read_bytes() == b"as it was"
+    else:
+        newfound.load(saved)
+
+
+def test_weights_below_any_that_can_be_taught_are_refused(tmp_path: Path) -> None:
+    model = IncrementalRidge().fit(X[:2], X[:2, 0], [0.5, 2.0])
+    craft(model, tmp_path / "evil", tensors={"weight_sums": lambda sums: 0 * sums + 1e-320})
+    with pytest.raises(ModelFileError, match=r"evil: damaged: its weights do not fit together"):
         newfound.load(tmp_path / "evil")

@@ -164,6 +164,8 @@ def test_the_file_is_plain_safetensors(tmp_path: Path) -> None:
     model.save(tmp_path / "plain.newfound")
     tensors = safetensors.numpy.load_file(tmp_path / "plain.newfound")
     assert tensors["counts"].tolist() == [100, 100]
+    assert (tensors["origin"] == X).any(axis=0).all()
+    X = X - tensors["origin"]
     np.testing.assert_allclose(tensors["cross"], [X[::2].sum(0), X[1::2].sum(0)], atol=1e-12)
     upper = (X.T @ X)[np.triu_indices(8)]
     np.testing.assert_allclose(tensors["gram"][0], upper, atol=1e-12)

@@ -7,6 +7,7 @@ import pytest
 
 import newfound
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from tests.old_labels import with_label
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 10))
@@ -18,7 +19,7 @@ Y = np.array(list("abcd") * 50)
 )
 def test_any_label_survives_the_file(label: str, tmp_path: Path) -> None:
     """The place of the checksum is found by its text, which a label could hold as well."""
-    IncrementalRidgeClassifier().fit([[0.0], [1.0]], [label, "b"]).save(tmp_path / "file")
+    with_label(label, tmp_path / "file")
     assert label in newfound.load(tmp_path / "file").classes_.tolist()
 
 

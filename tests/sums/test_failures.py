@@ -39,11 +39,11 @@ def test_a_failure_in_the_second_class_leaves_the_first_alone(
         calls: list[Any] = []
         original = getattr(Gram, method)
 
-        def fail_later(self: Gram, rows: Any, original: Any = original, calls: Any = calls) -> Any:
+        def fail_later(self: Gram, *rows: Any, original: Any = original, calls: Any = calls) -> Any:
             calls.append(rows)
             if len(calls) == 3:
                 raise MemoryError
-            return original(self, rows)
+            return original(self, *rows)
 
         with monkeypatch.context() as patch:
             patch.setattr(Gram, method, fail_later)

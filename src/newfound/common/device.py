@@ -75,8 +75,8 @@ class Device:
             # machine, for it knows no other.
             there = np.array(there, dtype=there.dtype.newbyteorder("="))
             array = self.xp.asarray(there, device=self.device)
-        elif getattr(array, "requires_grad", False):
-            array = array.detach()  # sums are no place for a gradient
+        else:
+            array = detached(array)
         return self.double(array) if double else array
 
     def double(self, array: Array) -> Array:
@@ -140,6 +140,11 @@ def on_host(array: Array) -> NDArray[Any]:
     device = device_of(array)
     there: NDArray[Any] = np.asarray(array) if device is None else device.host(array)
     return there
+
+
+def detached(array: Array) -> Array:
+    """Return an array without its gradient, if it has one: sums are no place for that."""
+    return array.detach() if getattr(array, "requires_grad", False) else array
 
 
 def namespace_of(array: Array) -> Any:

@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import secrets
+import shlex
 import shutil
 import stat
 import sys
@@ -101,6 +102,8 @@ def write_whole(
     path = Path(os.path.realpath(path))
     if path.exists():
         _must_be_regular(path, path.stat().st_mode)
+    if of is not None and of < _placed.get(path, 0):
+        return
     temporary = temporary_beside(path)
     try:
         with _open_held(temporary) as file:
@@ -123,6 +126,24 @@ def write_whole(
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def remove(path: str | os.PathLike[str], of: int) -> None:
+    """Remove a file, unless it is of a later moment, and let no thread write one of before there.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     before = moment()
+    ...     remove(Path(folder) / "a", moment())
+    ...     write_whole(Path(folder) / "a", b"what there was", before)
+    ...     os.listdir(folder)
+    []
+    """
+    path = Path(os.path.realpath(path))
+    with _placing:
+        if of >= _placed.get(path, 0):
+            path.unlink(missing_ok=True)
+            _placed[path] = of
 
 
 def temporary_beside(path: Path) -> Path:
@@ -226,15 +247,19 @@ def make_private(folder: Path) -> None:
         raise OSError(errno.EPERM, "this folder belongs to others, too", os.fspath(folder))
 
 
-def read_own(path: Path, most: int) -> bytes:
+def read_own(path: Path, most: int, *, private: bool = False) -> bytes:
     """Return the bytes of a file that the present user wrote, or raise OSError.
 
-    Links to devices, pipes, files of others and those of more than `most` bytes are not read.
+    Links to devices, pipes, files of others and those of more than `most` bytes are not read;
+    where `private`, those that others may read or write are not, either.
     """
     with open_regular(path) as file:
         status = os.fstat(file.fileno())
         if os.name == "posix" and status.st_uid != _user():
             raise OSError(errno.EPERM, "a file of someone else", os.fspath(path))
+        if private and os.name == "posix" and status.st_mode & 0o077:
+            advice = f"others may read or write it; chmod 600 {shlex.quote(os.fspath(path))}"
+            raise OSError(errno.EPERM, advice, os.fspath(path))
         if status.st_size > most:
             raise OSError(errno.EFBIG, f"larger than {most} bytes", os.fspath(path))
         return file.read(most)

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from newfound.common.arrays import Labels
 from newfound.common.errors import InputError
 from newfound.common.threads import alone, one_thread
@@ -20,6 +18,7 @@ from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import added_up, fan_in
 from newfound.memory.memory import Memory
 from newfound.sums.labels import check_same_type
+from newfound.sums.weights import as_numbers
 
 
 class Checks(NamedTuple):
@@ -54,6 +53,7 @@ def learn_partitions(X: Any, y: Any, sample_weight: Any, checks: Checks) -> Memo
     Examples
     --------
     >>> import dask.array
+    >>> import numpy as np
     >>> from newfound.learner.schema import Schema
     >>> X, y = dask.array.ones((6, 2), chunks=(4, 2)), np.array(["mug"] * 6)
     >>> checks = Checks(Schema(2).check, Memory.blank(2), np.array([], dtype=str))
@@ -64,7 +64,7 @@ def learn_partitions(X: Any, y: Any, sample_weight: Any, checks: Checks) -> Memo
     beside = [cut_labels(y, rows, X, columns=checks.blank.targets)]
     if sample_weight is not None:
         if not is_collection(sample_weight):
-            sample_weight = np.asarray(sample_weight)
+            sample_weight = as_numbers(sample_weight)
         beside.append(cut_labels(sample_weight, rows, X, "sample_weight"))
     parts = by_partition(partial(part_of, checks), rows, *beside, name="sums")
     whole: Part = added_up(parts, merged, fan_in(sums.width, sums.per_class)).compute()

@@ -46,7 +46,7 @@ class Part:
             label: (*reservoir[:4], np.array(reservoir.rows))
             for label, reservoir in witnesses.of_class.items()
         }
-        of_sums = to_arrays(sums), sums.labels, sums.per_class, sums.dtype
+        of_sums = to_arrays(sums), sums.labels, sums.per_class, sums.dtype, None, sums.is_centred
         rest = memory.cap, memory.targets, memory.layer
         return of_sums, (witnesses.seed, reservoirs), rest, self.partition
 

@@ -1,6 +1,7 @@
 """A model without a face: a memory, a solver derived from it, and a choice of parameters."""
 
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,12 @@ from newfound.selection.penalty import PenaltySelector
 from newfound.selection.selector import Selector
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.regression import RegressionSolver
-from newfound.solvers.rounding import rounding_left_by
+from newfound.solvers.rounding import resolution, rounding_left_by, warn_of_penalty
 from newfound.solvers.settings import AnySettings, RegressionSettings, SelectionSettings
-from newfound.sums.device import weighted
 
 # Features up to which BLAS keeps all that a row takes to the thread that calls it, by itself.
 NARROW = 90
+IN_THIS_THREAD = nullcontext()
 
 
 class Engine:
@@ -57,6 +58,8 @@ class Engine:
     # _calibration, _known_metric: of the present memory. None: to be worked out.
     # _predictor: what answers are made with. None: something has changed.
     # changes: how often something was learned or forgotten.
+    # _judged: the squares of features beside which the penalty was looked at last. _is_said: it was
+    #     less than their rounding, and that was said.
 
     def __init__(self, memory: Memory, settings: AnySettings, choice: Choice | None = None) -> None:
         self.memory, self.settings = memory, settings
@@ -67,8 +70,9 @@ class Engine:
         self._calibration: Calibration | None = None
         self._known_metric: Metric | None = None
         self._predictor: Any = None
-        self.changes = 0
+        self.changes, self._judged, self._is_said = 0, memory.sums.judged, False
         memory.keep(settings.cap, settings.seed)
+        memory.centre(settings.fit_intercept)
 
     @classmethod
     def blank(
@@ -106,6 +110,7 @@ class Engine:
             else:
                 self.choice = choice_for(settings)
             self.memory.keep(settings.cap, settings.seed)
+            self.memory.centre(settings.fit_intercept)
             self._note_change()
         return self
 
@@ -156,7 +161,7 @@ class Engine:
         """Learn rows, all or none; if deferred, nothing is derived before a question."""
         memory, is_fixed = self.memory, self.choice.is_fixed
         few = memory.sums.width <= NARROW and len(batch.of_class) == 1
-        with nullcontext() if few else one_thread:
+        with IN_THIS_THREAD if few else one_thread:
             plan = None if is_fixed else self.choice.plan(memory, batch, defer)
             self._note_change()
             solver = self.solver if is_fixed and self._solver is None else self._solver
@@ -165,16 +170,29 @@ class Engine:
                     solver.discard()
                 elif solver is not None:
                     solver.learn(batch.features, batch.of_class, batch.labels, batch.weights)
-                memory.add(batch)
+                if is_fixed:
+                    memory.add(batch)
+                else:
+                    memory.add(batch, partial(self.choice.follow, plan, memory))
+                    if solver is not None:
+                        self.choice.guide(solver)
             except BaseException:
-                # The memory is as it was; what the solver has learned of the rows is not.
+                # What the solver has learned of the rows need not be what the memory has.
                 if solver is not None:
                     solver.discard()
                 raise
-            if not is_fixed:
-                self.choice.follow(plan, memory)
-                if solver is not None:
-                    self.choice.guide(solver)
+            if memory.sums.judged is not self._judged:
+                self._look_at_penalty()
+
+    def _look_at_penalty(self) -> None:
+        """Warn if the penalty is lost beside the sums, once: it is looked at as they double."""
+        self._judged = squares = self.memory.sums.judged
+        if self._is_said or not self.choice.is_fixed:
+            return
+        features = squares[: squares.size - self.memory.targets]
+        self._is_said = self.penalty < resolution(features)
+        if self._is_said:
+            warn_of_penalty(self.penalty, features)
 
     @one_thread
     def forget(self, batch: Batch) -> float:
@@ -199,7 +217,7 @@ class Engine:
             raise
         if not self.choice.is_fixed:
             self.choice.forgot(batch, vanished, memory)
-        gone = weighted(on_host(batch.features), batch.weights, None)
+        gone = on_host(memory.sums.around(batch.features, batch.weights))
         return rounding_left_by(gone, memory.sums, solver.penalty, solver.fit_intercept)
 
     @one_thread

@@ -34,9 +34,13 @@ class Metric:
         sums, weight_sums = memory.sums, solver.weight_sums
         weights = weight_sums / np.where(sums.counts > 0, sums.weight_sums, 1.0)
         own = column_products(sums.cross, solver.weights, sums.device) * weights
-        mean = on_host(sums.cross @ memory.place(weights))
-        self.norms: Floats = own + weight_sums * on_host(solver.intercept)
-        self.mean: Floats = mean / weight_sums.sum() * solver.fit_intercept
+        mean = on_host(sums.cross @ memory.place(weights)) / weight_sums.sum()
+        intercept = on_host(solver.intercept)
+        if sums.origin is not None:
+            mean = mean + on_host(sums.origin)
+            intercept = intercept + on_host(sums.origin @ solver.weights)
+        self.norms: Floats = own + weight_sums * intercept
+        self.mean: Floats = mean * solver.fit_intercept
 
     def unknown(
         self, calibration: Calibration, rows: Array, scores: Floats, leverage: Floats

@@ -18,6 +18,7 @@ from newfound.estimators.representation import Learned, learned_table
 from newfound.selection.calibration import Calibration
 from newfound.solvers.base import Solver
 from newfound.sums.sums import Sums
+from newfound.sums.weights import as_numbers
 
 
 class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
@@ -137,7 +138,8 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
         -------
         ndarray of shape (m, T), or (m,) if T is 2
             With two classes, as scikit-learn has it, the second score minus the first; `scores`
-            has both. Classes that were announced but not taught yet score minus infinity.
+            has both. With one, its score. Classes that were announced but not taught yet score
+            minus infinity.
 
         Raises
         ------
@@ -322,12 +324,12 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
         >>> model.score([[0.1], [0.8], [0.9]], ["cup", "mug", "cup"])
         0.6666666666666666
         """
+        if sample_weight is not None and not is_collection(sample_weight):
+            sample_weight = as_numbers(sample_weight)
         if not is_collection(X):
             return float(super().score(X, in_memory(y), in_memory(sample_weight)))
         schema = self._configured().learned.schema
         labels = y if is_collection(y) else schema.y(y, y)
-        if sample_weight is not None and not is_collection(sample_weight):
-            sample_weight = np.asarray(sample_weight)
         return accuracy(self.predict(X), X, labels, schema.y, sample_weight)
 
     def forget_class(self, label: Any) -> Self:
@@ -412,23 +414,33 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
     @property
     @lasting
     def coef_(self) -> NDArray[np.floating]:
-        """Weights, recoded, shape (T, d)."""
+        """Weights, recoded, shape (T, d), or (1, d) if T is 2.
+
+        With two classes they are those of the second minus those of the first, so that always, once
+        every class was taught, `decision_function(X)` is `X @ coef_.T + intercept_`; with two, the
+        only column of that.
+        """
         return self._recoded(attrgetter("weights")).T
 
     @property
     @lasting
     def intercept_(self) -> NDArray[np.floating]:
-        """Intercepts, recoded, shape (T,)."""
+        """Intercepts, recoded, shape (T,), or (1,) if T is 2, as `coef_` has it."""
         return self._recoded(attrgetter("intercept"))
 
     def _recoded(self, values: Callable[[Solver], Array]) -> NDArray[np.floating]:
-        """Return what the solver holds of each class, recoded, in the order of sorted labels."""
+        """Return what the solver holds of each class, recoded, in the order of sorted labels.
+
+        Of two classes, the second minus the first.
+        """
         with self._configured().lock:
             engine = self._own().engine
             memory, order = engine.memory, engine.memory.sums.order
             recoded = values(engine.solver) * memory.place(engine.factors)
             if not isinstance(order, slice):
                 recoded = namespace_of(recoded).take(recoded, memory.place(order), axis=-1)
+            if recoded.shape[-1] == 2:
+                recoded = recoded[..., 1:] - recoded[..., :1]
             return in_precision(recoded, memory.sums.dtype)
 
     @property

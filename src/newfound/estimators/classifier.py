@@ -45,9 +45,9 @@ class IncrementalRidgeClassifier(BaseIncrementalClassifier):
         Number of examples of each class.
     class_weight_sum_ : ndarray of shape (T,)
         Sum of the weights of each class's examples: their number, if none was given a weight.
-    coef_ : ndarray of shape (T, d)
+    coef_ : ndarray of shape (T, d), or (1, d) if T is 2
         Weights, recoded; float32 if all rows taught were.
-    intercept_ : ndarray of shape (T,)
+    intercept_ : ndarray of shape (T,), or (1,) if T is 2
         Intercepts, recoded.
     n_features_in_ : int
         Number of features, d.

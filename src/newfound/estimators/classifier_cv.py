@@ -45,8 +45,9 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
         its best penalty, do not fare worse than without recoding. None chooses the penalty alone,
         for one recoding.
     witnesses : int, default=40
-        Exemplars that are kept of each class, at most: a reservoir sample. All examples of a class
-        that weigh the same are equally likely to be among them; those that are equal are one.
+        Exemplars that are kept of each class, at most (2 to 10,000): a reservoir sample. All
+        examples of a class that weigh the same are equally likely to be among them; those that are
+        equal are one.
     min_class_count : int, default=30
         Examples from which on a class is frequent, if it has a quarter of what such classes
         typically have: only frequent classes are simulated to be rare. The model as it is scores

@@ -31,18 +31,18 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
         choose takes about ten times as long as to solve.
     fit_intercept : bool, default=True
     witnesses : int, default=500
-        Exemplars that are kept at most, to be left out: a reservoir sample, where there are several
-        penalties to choose from. While there are no more examples than that, all are kept: then the
-        choice is that of scikit-learn's `RidgeCV`, but that examples that are equal are left out
-        together.
+        Exemplars that are kept at most (2 to 10,000), to be left out: a reservoir sample, where
+        there are several penalties to choose from. While there are no more examples than that, all
+        are kept: then the choice is that of scikit-learn's `RidgeCV`, but that examples that are
+        equal are left out together.
     random_state : int, RandomState, Generator or None, default=0
         Seed of which examples are kept.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (d,) or (k, d)
+    coef_ : ndarray of shape (d,), or (k, d) if there are several targets
         Weights.
-    intercept_ : float or ndarray of shape (k,)
+    intercept_ : float, or ndarray of shape (k,) if the first `y` had two dimensions
     penalty_ : float
         The penalty that is used.
     n_features_in_ : int
@@ -120,7 +120,7 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
 
         Returns
         -------
-        ndarray of shape (m,) or (m, k)
+        ndarray of shape (m,), or (m, k) if there are several targets
 
         Raises
         ------
@@ -136,21 +136,21 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
         """
         learner = self._configured()
         values = learner.ask(X, "predict", "values")
-        return values[:, 0] if learner.learned.schema.is_flat else values
+        return values[:, 0] if learner.learned.schema.targets == 1 else values
 
     @property
     @lasting
     def coef_(self) -> Array:
-        """Weights, shape (d,) or (k, d)."""
+        """Weights, shape (d,), or (k, d) if there are several targets."""
         with self._configured().lock:
             schema, engine = self._own().learned
             weights = engine.solver.weights + 0.0  # a copy
-            return weights[:, 0] if schema.is_flat else weights.T
+            return weights[:, 0] if schema.targets == 1 else weights.T
 
     @property
     @lasting
     def intercept_(self) -> Any:
-        """Intercept, or one for each target, shape (k,)."""
+        """Intercept, or one for each target, shape (k,), if `y` had two dimensions."""
         with self._configured().lock:
             schema, engine = self._own().learned
             intercept = engine.solver.intercept + 0.0

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from newfound.common.arrays import Labels, Rows
-from newfound.common.device import Array, Device, device_of, on_host
+from newfound.common.arrays import Labels, Rows, check_unmasked
+from newfound.common.device import Array, Device, detached, device_of, on_host
 from newfound.common.errors import InputError
 from newfound.distributed.collections import in_memory, is_collection
 from newfound.learner.schema import Checked, Schema
@@ -53,11 +53,13 @@ class EstimatorSchema(Schema):
         if is_plain and np.vdot(X, X) < (LARGEST_SQUARE if X.dtype == DTYPES[0] else np.inf):
             self.width = X.shape[1]
             return X
+        check_unmasked(X, "X")
         device = device_of(X)
         if device is not None:
             if get_config()["array_api_dispatch"]:
                 return self._rows_there(X, device, reset)
             _check_on_host(X, device)
+            X = detached(X)
         try:
             rows = self._validated(X, reset, dtype=DTYPES, accept_sparse="csr")
         except TypeError as error:
@@ -125,6 +127,7 @@ class RegressionSchema(EstimatorSchema):
             raise InputError(
                 f"This {self.kind} estimator requires y to be passed, but the target y is None."
             )
+        check_unmasked(y, "y")
         given = check_array(
             _on_host(y), ensure_2d=False, dtype="numeric", allow_nd=False, input_name="y"
         )

@@ -143,6 +143,22 @@ def _opened(data: bytes) -> Image.Image:
         raise UnreadableImageError(f"not an image, or none of {', '.join(FORMATS)}") from None
 
 
+def count_pixels(data: bytes) -> int:
+    """Return how many pixels the bytes of an image file say it has, or raise UnreadableImageError.
+
+    Nothing is decoded.
+
+    Examples
+    --------
+    >>> file = BytesIO()
+    >>> Image.new("RGB", (640, 480)).save(file, "PNG")
+    >>> count_pixels(file.getvalue())
+    307200
+    """
+    with _opened(data) as image:
+        return image.width * image.height
+
+
 def check_size(width: int, height: int) -> None:
     """Raise UnreadableImageError if an image has more pixels than are decoded."""
     if width * height > LARGEST_PIXELS:

@@ -25,6 +25,7 @@ from newfound.solvers.settings import WITNESSES, AnySettings, SelectionSettings
 from newfound.storage.format import State
 from newfound.storage.model import state_of
 from newfound.sums.labels import as_labels, join_labels
+from newfound.sums.names import check_names
 from newfound.sums.removal import counts_without
 from newfound.sums.sparse import blocks, is_long
 from newfound.sums.weights import NOTHING_WEIGHS, as_weights
@@ -81,6 +82,7 @@ class LearnOptions(NamedTuple):
     anew: bool = False  # in place of what is known
     defer: bool = False  # whether to derive nothing before the next question
     begin: Callable[[], AnySettings] | None = None  # what returns the parameters of a new model
+    any_label: bool = False  # whether new labels may be what none that is taught may be
 
 
 class Learner(Locked):
@@ -199,6 +201,7 @@ class Learner(Locked):
         anew: bool = False,
         defer: bool = False,
         begin: Callable[[], AnySettings] | None = None,
+        any_label: bool = False,
     ) -> None:
         """Learn rows on top of what is known or, `anew`, in place of it; all or none.
 
@@ -217,6 +220,8 @@ class Learner(Locked):
             Derive nothing before the next question: for long lessons in pieces.
         begin : callable, optional
             What returns the parameters where there is nothing yet to learn on top of.
+        any_label : bool, default=False
+            Take new labels without asking whether they may be any: an undo brings back what was.
 
         Raises
         ------
@@ -224,7 +229,7 @@ class Learner(Locked):
             If X, y or a weight is invalid; the model is left unchanged.
         """
         announced = None if classes is None else as_labels(classes, "classes")
-        how = LearnOptions(announced, anew, defer, begin)
+        how = LearnOptions(announced, anew, defer, begin, any_label)
         learned = self._learned
         is_here = learned is None or learned.engine.memory.device is None
         if type(X) is np.ndarray and is_here:
@@ -268,6 +273,9 @@ class Learner(Locked):
             rows = learned.place(rows, f"{self.kind}.partial_fit")
         engine = learned.engine
         batch = engine.memory.batch(rows, labels, weights, how.announced)
+        n_known = engine.memory.sums.n_classes
+        if len(batch.labels) > n_known and not how.any_label:
+            check_names(batch.labels[n_known:].tolist())
         self._changing = True
         try:
             engine.learn(batch, how.defer or (how.anew and not engine.choice.is_fixed))
@@ -300,6 +308,7 @@ class Learner(Locked):
             present = self._known  # others may have taught it meanwhile
             ours, engine = (None if how.anew else present) or blank
             ours.names_with(schema, "while X was learned this model was taught")
+            engine.memory.sums.check_new(part.sums.labels)
             engine = engine.merged(Engine(part, engine.settings))
             if how.anew:
                 engine.reconsider()
@@ -379,12 +388,14 @@ class Learner(Locked):
                 self._learned = Fitted(schema, engine) if sums.total else None
 
     @lasting
-    def rename_class(self, old: Any, new: Any) -> None:
+    def rename_class(self, old: Any, new: Any, any_label: bool = False) -> None:
         """Give a class another label; if a class has that label already, the two become one."""
         with self.lock:
-            engine = self.engine
+            engine, label = self.engine, as_labels([new], "new")
+            if not any_label:
+                engine.memory.sums.check_new(label)
             with self._changed():
-                engine.rename(old, as_labels([new], "new"))
+                engine.rename(old, label)
 
     @lasting
     def merge(self, other: "Learner", begin: Callable[[], AnySettings] | None = None) -> None:

@@ -69,10 +69,11 @@ class Memory:
         targets: int = 0,
         device: Device | None = None,
         layer: Layer | None = None,
+        is_centred: bool = False,
     ) -> "Memory":
         """Return one that holds nothing, for rows of so many features."""
         features = width if layer is None else layer.outputs
-        sums = Sums(features + targets, per_class or targets > 0, device)
+        sums = Sums(features + targets, per_class or targets > 0, device, is_centred)
         return cls(sums, Witnesses(seed), cap, targets, layer)
 
     @property
@@ -111,12 +112,11 @@ class Memory:
         features = rows if self.layer is None else self.features(rows)
         return Batch(rows, features, index, labels, weights)
 
-    def add(self, batch: Batch) -> None:
-        """Take rows in, all or none."""
-        also = []
+    def add(self, batch: Batch, *also: Callable[[], object]) -> None:
+        """Take rows in, all or none; what else is to change with them is done as one, last."""
         if self.cap:
             witnesses = self.witnesses.add(on_host(batch.rows), batch.y, self.cap, batch.weights)
-            also = [partial(setattr, self, "witnesses", witnesses)]
+            also = (partial(setattr, self, "witnesses", witnesses), *also)
         self.sums.add(batch.features, batch.of_class, batch.labels, batch.weights, *also)
 
     def prepare_removal(self, batch: Batch) -> Callable[[], Index]:
@@ -166,7 +166,7 @@ class Memory:
 
     def blank_like(self) -> "Memory":
         """Return one on the host that holds nothing, for rows and parameters such as these."""
-        sums = Sums(self.sums.width, self.sums.per_class)
+        sums = Sums(self.sums.width, self.sums.per_class, None, self.sums.is_centred)
         return Memory(sums, Witnesses(self.witnesses.seed), self.cap, self.targets, self.layer)
 
     def copy(self) -> "Memory":
@@ -183,6 +183,13 @@ class Memory:
     def learn(self, rows: Array, y: Labels, weights: Floats | None = None) -> None:
         """Take in rows (m, d) with labels (m,), all of them checked, where no solver follows."""
         self.add(self.batch(rows, y, weights))
+
+    def centre(self, is_centred: bool) -> None:
+        """See rows from near them from now on, or from zero, as it must be without an intercept."""
+        if is_centred != self.sums.is_centred:
+            if not is_centred and self.sums.origin is not None:
+                self.sums.move_origin(None)
+            self.sums.is_centred = is_centred
 
     def keep(self, cap: int, seed: int) -> None:
         """Keep so many witnesses of each class from now on, drawn by this seed."""

@@ -7,10 +7,11 @@ from newfound.common.device import on_host
 from newfound.memory.batch import Batch
 from newfound.memory.memory import EVERYTHING, Memory
 from newfound.selection.choice import Choice
-from newfound.selection.result import half_decades
+from newfound.selection.result import half_decades, resolved
 from newfound.selection.rules import nearest
 from newfound.selection.selector import ALL_ALIKE
 from newfound.solvers.regression import Moments, left_out_errors, moments
+from newfound.solvers.rounding import resolution
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, RegressionSettings
 
 # Half decades above the expected penalty that are tried: to try one more costs next to nothing.
@@ -59,12 +60,13 @@ class PenaltySelector(Choice):
         penalties = half_decades(expected, ABOVE)
         if settings.penalty != "auto":
             penalties = np.array(settings.penalty)
+        penalties = resolved(penalties, resolution(memory.sums.squares[:-k]))
         sample = memory.witnesses[EVERYTHING].first(settings.witnesses)
         if sample.size < 2:
             return float(penalties[nearest(np.log(penalties), np.log(expected))])
         rows = memory.features(memory.place(np.array(sample.rows, dtype=np.float64)))
         errors = left_out_errors(around, rows[:, :-k], rows[:, -k:], sample.weights, penalties)
-        squares: Floats = np.square(on_host(errors)).sum(axis=2)
+        squares: Floats = on_host(errors)
         lost = squares @ sample.adjusted_weights(settings.witnesses)
         return float(penalties[int(lost.argmin())])
 
@@ -74,9 +76,10 @@ def _expected(around: Moments, memory: Memory) -> float:
 
     Around the mean, if there is an intercept and rows are not all alike.
     """
+    sums, mean = memory.sums, on_host(around.mean)
     spread = float(on_host(around.squares).sum() / around.weight_sum)
-    mean = on_host(around.mean)
-    squares = spread + float(mean @ mean)
-    spread = (spread if spread > ALL_ALIKE * squares else squares) or 1.0
+    squares = float(sums.squares[: len(mean)].sum() / around.weight_sum)  # from the origin
+    if spread <= ALL_ALIKE * squares:
+        spread = spread + float(mean @ mean) or 1.0
     weight = around.weight_sum / float(memory.sums.sizes.sum())
     return float(np.clip(weight * spread, SMALLEST_NUMBER, LARGEST_NUMBER))

@@ -18,6 +18,7 @@ from newfound.selection.rules import (
 )
 from newfound.selection.validation import COUNTS, ValidationSet
 from newfound.selection.what_if import Basis
+from newfound.solvers.rounding import resolution
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER, SelectionSettings
 
 # Penalties to choose from by default are half decades apart: so many below the expected one, and
@@ -73,11 +74,21 @@ class SelectionResult(NamedTuple):
         return points
 
 
-def candidates(settings: SelectionSettings, expected: float) -> Floats:
-    """Return the penalties to choose from, rising."""
-    if settings.penalties != "auto":
-        return np.array(settings.penalties)
-    return half_decades(expected)
+def candidates(settings: SelectionSettings, expected: float, total: int) -> Floats:
+    """Return the penalties to choose from, rising, for so many rows."""
+    auto = settings.penalties == "auto"
+    penalties = half_decades(expected) if auto else np.array(settings.penalties)
+    return resolved(penalties, resolution(np.array([total * expected])))
+
+
+def resolved(penalties: Floats, least: float) -> Floats:
+    """Return the penalties that sums can tell from their rounding, or else the largest.
+
+    >>> resolved(np.array([1e-9, 1e-3, 1.0]), 1e-6).tolist()
+    [0.001, 1.0]
+    """
+    kept = penalties[penalties >= least]
+    return kept if len(kept) else penalties[-1:]
 
 
 def half_decades(expected: float, above: int = ABOVE) -> Floats:
@@ -103,7 +114,7 @@ def expected_result(settings: SelectionSettings, total: int, spread: float) -> S
         Mean squared length of a row; 0 if all are zero.
     """
     expected = float(np.clip(spread or 1.0, SMALLEST_NUMBER, LARGEST_NUMBER))
-    penalties, levels = candidates(settings, expected), np.array(settings.recodings)
+    penalties, levels = candidates(settings, expected, total), np.array(settings.recodings)
     tried = penalties[[nearest(np.log10(penalties), np.log10(expected))]]
     table = np.zeros((len(COUNTS), 1, len(levels)))
     recodings = weighted_recodings(table[:, 0], COUNTS, levels, rows=0)
@@ -126,7 +137,7 @@ def select(validation: ValidationSet, start: SelectionResult) -> Stages[Selectio
     start : SelectionResult
         The expected one.
     """
-    grid = candidates(start.settings, start.expected)
+    grid = candidates(start.settings, start.expected, start.total)
     scores: dict[int, Floats] = {}
     bases: dict[int, Basis] = {}
 

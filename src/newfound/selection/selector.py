@@ -254,7 +254,9 @@ class Selector(Choice):
         if len(vanished):
             self._drop_vanished(memory)
         mean = on_host(sums.cross).sum(axis=1) / sums.weight_sum * fit_intercept
-        squares = np.square(on_host(batch.features) - mean, dtype=np.float64).sum(axis=1)
+        squares = np.square(on_host(sums.around(batch.features)) - mean, dtype=np.float64).sum(
+            axis=1
+        )
         gone = float(squares.sum() if batch.weights is None else batch.weights @ squares)
         left = spread_of(sums, fit_intercept) * sums.weight_sum
         share = gone / left if left else np.inf
@@ -327,7 +329,7 @@ def firsts_of(counts: Counts, index: Index, min_class_count: int) -> list[int]:
 def spread_of(sums: Sums, fit_intercept: bool) -> float:
     """Return the mean squared length of a row, around the mean if an intercept takes that.
 
-    Where rows are all alike, it is that around the origin.
+    Where rows are all alike, it is that around zero.
 
     >>> sums = Sums.of([[1.0], [3.0]], ["mug", "mug"])
     >>> spread_of(sums, fit_intercept=True), spread_of(sums, fit_intercept=False)
@@ -336,5 +338,8 @@ def spread_of(sums: Sums, fit_intercept: bool) -> float:
     squares = sums.trace / sums.weight_sum
     mean = on_host(sums.cross).sum(axis=1) / sums.weight_sum * fit_intercept
     spread = float(squares - mean @ mean)
+    if spread <= ALL_ALIKE * squares:
+        mean = mean if sums.origin is None else mean + on_host(sums.origin)
+        spread = squares if sums.origin is None else float(mean @ mean)
     # Digits behind the twelfth tell how rows were added up, and where in memory.
-    return float(f"{spread if spread > ALL_ALIKE * squares else squares:.12g}")
+    return float(f"{spread:.12g}")

@@ -93,19 +93,23 @@ def snapshot_in_stages(
     """
     sums, weight_sums, fit_intercept = solver.sums, solver.weight_sums, solver.fit_intercept
     plain = np.where(sums.counts > 0, sums.weight_sums, 1.0)
-    mean = sums.cross @ (weight_sums / plain) / weight_sums.sum() * fit_intercept
-    classes = (sums.cross / plain).T - mean, weight_sums, plain, sums.sizes, sums.labels
+    offset = sums.cross @ (weight_sums / plain) / weight_sums.sum() * fit_intercept
+    classes = (sums.cross / plain).T - offset, weight_sums, plain, sums.sizes, sums.labels
+    mean = offset if sums.origin is None else sums.origin + offset
     rest = (*classes, fit_intercept, witnesses, cap, layer, mean, None)
     kept = sum(reservoir.size for reservoir in witnesses.of_class.values())
     if 2 * sums.total > sums.width or kept < sums.total:
-        return _centred(Snapshot(solver.equations().gram, *rest))
+        return _centred(Snapshot(solver.equations().gram, *rest), offset)
     return _reduced(Snapshot(np.zeros((0, 0)), *rest))
 
 
-def _centred(snapshot: Snapshot) -> Stages[Snapshot]:
-    """Return a snapshot whose matrix, which is overwritten, is seen from the mean."""
+def _centred(snapshot: Snapshot, offset: Floats) -> Stages[Snapshot]:
+    """Return a snapshot whose matrix, which is overwritten, is seen from the mean.
+
+    `offset` (d,) is that of the mean from where rows were seen before.
+    """
     weight_sum = snapshot.weight_sums.sum()
-    centre = partial(regularised, snapshot.matrix, snapshot.mean, weight_sum, 0.0)
+    centre = partial(regularised, snapshot.matrix, offset, weight_sum, 0.0)
     yield [Task(ENTRY * snapshot.matrix.size, centre)]
     return snapshot
 

@@ -20,11 +20,15 @@ BLOCK, COLUMNS = 128, 64
 
 
 class Equations(NamedTuple):
-    """The sums that the normal equations are made of, each row with its weight w_i."""
+    """The sums that the normal equations are made of, each row with its weight w_i.
+
+    Rows are seen from an origin, which may be other than zero where there is an intercept.
+    """
 
     gram: Floats  # sum of w_i x_i x_i', in the lower triangle of a (d, d) matrix, Fortran order
     cross: Floats  # sum of w_i x_i over each class, shape (d, T)
     weight_sums: Floats  # sum of w_i over each class, shape (T,)
+    origin: Floats | None = None  # shape (d,); None: zero
 
 
 class Solution(NamedTuple):
@@ -66,19 +70,20 @@ class Centred(NamedTuple):
 
     matrix: Floats  # in the lower triangle, shape (d, d)
     right: Floats  # shape (d, T), Fortran order
-    mean: Floats  # of the rows, shape (d,); zeros without an intercept
+    mean: Floats  # of the rows as they came, shape (d,); zeros without an intercept
     targets: Floats  # mean of the targets, shape (T,); zeros without an intercept
 
 
 def centred(equations: Equations, penalty: float, fit_intercept: bool) -> Centred:
     """Return what is to be solved: matrix W = right; the gram is overwritten."""
-    gram, cross, weight_sums = equations
+    gram, cross, weight_sums, origin = equations
     mean, targets = np.zeros(len(gram)), np.zeros(len(weight_sums))
     right = np.array(cross, order="F")
     if fit_intercept:
         mean, targets = cross.sum(axis=1) / weight_sums.sum(), weight_sums / weight_sums.sum()
         right -= np.outer(mean, weight_sums)
-    return Centred(regularised(gram, mean, weight_sums.sum(), penalty), right, mean, targets)
+    matrix = regularised(gram, mean, weight_sums.sum(), penalty)
+    return Centred(matrix, right, mean if origin is None else origin + mean, targets)
 
 
 @one_thread

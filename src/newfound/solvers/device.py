@@ -55,7 +55,7 @@ class DeviceKernel(Kernel):
     def derive(self, penalty: float) -> DeviceState:
         """Derive everything from the sums, O(d^3), where the last inverse was."""
         workspace, mean = self._matrix(), self.mean()
-        regularised(workspace, mean, self.weight_sum, penalty, self.device)
+        regularised(workspace, self.offset(), self.weight_sum, penalty, self.device)
         if not invert_in_place(workspace, self.device):
             del workspace
             return self._from_indefinite(penalty)
@@ -71,7 +71,7 @@ class DeviceKernel(Kernel):
     def equations(self) -> Equations:
         """Return the sums that the weights solve, on the host."""
         there = moved(self.sums, None)
-        return Equations(there.gram, there.cross, self.weight_sums)
+        return Equations(there.gram, there.cross, self.weight_sums, there.origin)
 
     def norm(self, array: Array) -> float:
         """Return the root of the sum of the squares of all numbers of an array."""

@@ -13,7 +13,7 @@ from newfound.solvers.inverse import Inverse
 from newfound.solvers.renewal import Rebuild, derived_in_stages
 from newfound.solvers.state import SolverState, identity_over, inverse_in
 from newfound.sums.blas import norm
-from newfound.sums.device import add_products, is_definite, weighted
+from newfound.sums.device import add_products, is_definite
 from newfound.sums.removal import ROUNDING_SLACK
 from newfound.sums.sums import Sums
 
@@ -64,7 +64,8 @@ class Kernel:
 
     def equations(self) -> Equations:
         """Return the sums that the weights solve, on the host; only the gram may be written to."""
-        return Equations(self.sums.gram, self.sums.cross, self.sums.weight_sums)
+        sums = self.sums
+        return Equations(sums.gram, sums.cross, sums.weight_sums, sums.origin)
 
     def norm(self, array: Array) -> float:
         """Return the root of the sum of the squares of all numbers of an array."""
@@ -115,26 +116,31 @@ class Kernel:
 
     def square(self, X: Rows, sample_weight: Floats | None) -> float:
         """Return the sum of the squares of rows `X` (m, d), each with its weight."""
-        rows = self.put(weighted(X, sample_weight, self.sums.device))
+        rows = self.put(self.sums.around(X, sample_weight))
         return float(self.xp.sum(rows * rows))
 
-    def mean(self) -> Array:
-        """Return the mean of the rows, shape (d,); zeros without an intercept."""
+    def offset(self) -> Array:
+        """Return how far the mean is from the origin, shape (d,); zeros without an intercept."""
         if not self.fit_intercept:
             return self.put(np.zeros(self.sums.width))
         return self.xp.sum(self.cross, axis=1) / self.weight_sum
+
+    def mean(self) -> Array:
+        """Return the mean of the rows as they came, shape (d,); zeros without an intercept."""
+        offset, origin = self.offset(), self.sums.origin
+        return offset if origin is None else origin + offset
 
     def right(self) -> Array:
         """Return B, shape (d, T)."""
         if not self.fit_intercept:
             return self.cross
-        return self.cross - self.mean()[:, None] * self.put(self.weight_sums)[None, :]
+        return self.cross - self.offset()[:, None] * self.put(self.weight_sums)[None, :]
 
     def image(self, columns: Array, penalty: float) -> Array:
         """Return A times `columns`, of shape (d,) or (d, k)."""
         image = self.gram_times(columns) + penalty * columns
         if self.fit_intercept:
-            mean = self.mean()
+            mean = self.offset()
             inner = self.weight_sum * (mean @ columns)
             image -= mean * inner if columns.ndim == 1 else mean[:, None] * inner[None, :]
         return image
@@ -153,7 +159,7 @@ class Kernel:
         W = state.weights
         mix = self._probes.standard_normal((W.shape[1],))
         there = self.put(mix)
-        target = self.cross @ there - self.mean() * float(self.weight_sums @ mix)
+        target = self.cross @ there - self.offset() * float(self.weight_sums @ mix)
         correction = state.inverse.times(target - self.image(W @ there, penalty))
         return self.norm(correction) / (self.norm(W) or 1.0)
 
@@ -174,11 +180,11 @@ class Kernel:
     ) -> bool:
         """Tell whether the sums without rows `X` (m, d) of classes `index` (m,) can be of data."""
         sums, mean = self.sums, self.put(np.zeros(self.sums.width))
-        rows = weighted(X, sample_weight, sums.device)
+        rows = sums.around(X, sample_weight)
         weight_sum = sums.weight_sum_without(index, sample_weight)
         if self.fit_intercept:
             weights = np.ones(len(index)) if sample_weight is None else sample_weight
-            gone = self.put(weights) @ self.put(X)
+            gone = self.put(weights) @ self.put(sums.around(X))
             mean = (self.xp.sum(sums.cross, axis=1) - gone) / weight_sum
         slack = ROUNDING_SLACK * sums.trace + sums.rounding
         left = self._matrix()

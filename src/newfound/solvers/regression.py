@@ -50,6 +50,7 @@ def moments(sums: Sums, k: int, fit_intercept: bool) -> Moments:
     xp, d = namespace_of(sums.cross), sums.width - k
     mean = xp.sum(sums.cross, axis=1) / sums.weight_sum * float(fit_intercept)
     joint = regularised(sums.gram, mean, sums.weight_sum, 0.0, sums.device)
+    mean = mean if sums.origin is None else sums.origin + mean
     return Moments(
         joint[:d, :d], joint[d:, :d].T, mean[:d], mean[d:], sums.weight_sum, fit_intercept
     )
@@ -82,7 +83,7 @@ def solve(of: Moments, sums: Sums, penalty: float) -> tuple[Array, Array]:
 def left_out_errors(
     of: Moments, X: Array, targets: Array, sample_weight: Floats, penalties: Floats
 ) -> Array:
-    """Return by how much models without them miss the targets of rows, exactly.
+    """Return by how much models without them miss the targets of rows, exactly: as squares.
 
     Without row i, of weight w, the error is e / (1 - w h), with e that of the model and h the
     leverage of the row. All penalties share one decomposition, O(d^3 + m d^2).
@@ -100,14 +101,15 @@ def left_out_errors(
 
     Returns
     -------
-    array of shape (K, m, k)
+    array of shape (K, m)
+        Sums of the squared errors of all targets: no more is held, however many targets there are.
 
     Examples
     --------
     >>> rows = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 6.0]])
     >>> around = moments(Sums.of(rows, ["all"] * 3), 1, fit_intercept=False)
-    >>> left_out_errors(around, rows[:, :1], rows[:, 1:], np.ones(3), np.array([1.0]))[0].ravel()
-    array([ 1. , -0.4,  4. ])
+    >>> left_out_errors(around, rows[:, :1], rows[:, 1:], np.ones(3), np.array([1.0]))
+    array([[ 1.  ,  0.16, 16.  ]])
     """
     xp = namespace_of(of.gram)
     values, vectors = xp.linalg.eigh(of.gram)
@@ -119,7 +121,8 @@ def left_out_errors(
         shrunk = inside / (values + penalty)
         leverage = xp.sum(shrunk * inside, axis=1) + share
         errors = targets - of.target_mean - shrunk @ cross
-        by_penalty.append(errors / xp.clip(1 - weights * leverage, min=TINY)[:, None])
+        errors = errors / xp.clip(1 - weights * leverage, min=TINY)[:, None]
+        by_penalty.append(xp.sum(errors * errors, axis=1))
     return xp.stack(by_penalty)
 
 

@@ -40,9 +40,9 @@ def derived_in_stages(
     rows = sums.held_rows if 3 * sums.total <= sums.width else None
     workspace = np.empty((sums.width, sums.width), order="F") if workspace is None else workspace
     if rows is not None:
-        equations = Equations(workspace, sums.cross.copy(), weight_sums)
+        equations = Equations(workspace, sums.cross.copy(), weight_sums, sums.origin)
         return state_from_rows_in_stages(rows, equations, *options, single=single)
-    equations = Equations(sums.gram_in(workspace), sums.cross.copy(), weight_sums)
+    equations = Equations(sums.gram_in(workspace), sums.cross.copy(), weight_sums, sums.origin)
     return state_in_stages(equations, *options, single=single)
 
 

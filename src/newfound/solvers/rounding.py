@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from newfound.common.arrays import Rows
+from newfound.common.arrays import Floats, Rows
 from newfound.common.device import on_host
 from newfound.sums.sums import Sums
 
@@ -17,7 +17,7 @@ OUTLIER = 100.0
 def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool) -> float:
     """Estimate the relative error of the weights that rows `gone`, (m, d), left in the sums.
 
-    Rows that were weighted are given times the roots of their weights.
+    Rows are seen from the origin of the sums, times the roots of their weights, if they have any.
 
     0 unless one of them was far longer than what is left. Then it is the rounding of the
     largest X'X there ever was, beside the least sum of squares of a feature around its mean,
@@ -38,6 +38,28 @@ def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool
         squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.weight_sum
     peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
     return float(eps * peak / (max(0.0, squares.min()) + penalty))
+
+
+def resolution(squares: Floats) -> float:
+    """Return the least penalty that X'X can tell from its own rounding.
+
+    `squares` (d,) are the sums of the squares of each feature, seen from the origin of the sums.
+
+    >>> resolution(np.array([1e16]))
+    2.220446049250313
+    """
+    return float(np.finfo(np.float64).eps * squares.sum())
+
+
+def warn_of_penalty(penalty: float, squares: Floats) -> None:
+    """Warn that a penalty is less than what the sums can resolve."""
+    warnings.warn(
+        f"a penalty of {penalty:.1e} is less than the rounding of the sums, about "
+        f"{resolution(squares):.0e}, so weights of features that hardly vary may be rounding, "
+        "too: use a larger penalty, or scale the features",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def warn_of_rounding(error: float, stacklevel: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -14,8 +15,9 @@ from newfound.sums.labels import as_labels
 SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100
 # Pairs of a penalty and a recoding to choose from: each costs time at every choice.
 MOST_CANDIDATES = 1000
-# Exemplars of a class that are kept, by default.
-WITNESSES = 40
+# Exemplars of a class that are kept, by default and at most: each is scored under every candidate.
+WITNESSES, MOST_WITNESSES = 40, 10_000
+_TOO_MANY = f"more candidates than the {MOST_CANDIDATES} there may be: give fewer of them"
 _RANGE = f"; from {SMALLEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e} will do"
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
@@ -106,8 +108,6 @@ def checked(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     if isinstance(settings, SelectionSettings):
         _check_candidates(settings.penalties, len(settings.recodings))
         _check_rule(settings.rule, settings.recodings)
-    elif isinstance(settings, RegressionSettings):
-        _check_candidates(settings.penalty)
     return settings
 
 
@@ -126,14 +126,10 @@ def from_json(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     return checked(kind, {**values, **pairs})
 
 
-def _check_candidates(penalties: Penalties, recodings: int | None = None) -> None:
+def _check_candidates(penalties: Penalties, recodings: int) -> None:
     number = 1 if penalties == "auto" else len(penalties)
-    if number * (recodings or 1) > MOST_CANDIDATES:
-        times = "" if recodings is None else f" times {recodings} recodings"
-        raise InputError(
-            f"{number} penalties{times} are more candidates than the {MOST_CANDIDATES} there "
-            "may be: give fewer of them"
-        )
+    if number * recodings > MOST_CANDIDATES:
+        raise InputError(f"{number} penalties times {recodings} recodings are {_TOO_MANY}")
 
 
 def _check_rule(rule: str | None, recodings: tuple[float, ...]) -> None:
@@ -197,9 +193,13 @@ def _rising(values: Any, name: str, least: float, most: float) -> tuple[float, .
     if _is_number(values):
         values = [values]
     is_some = isinstance(values, Iterable) and not isinstance(values, str)
-    numbers = list(values) if is_some and getattr(values, "ndim", 1) == 1 else []
+    is_some = is_some and getattr(values, "ndim", 1) == 1
+    # No more are looked at than it takes to see that they are too many.
+    numbers = list(islice(values, MOST_CANDIDATES + 1)) if is_some else []
     if not numbers or not all(map(_is_number, numbers)):
         raise InputError(f"{name} must be a number or several, got {values!r}")
+    if len(numbers) > MOST_CANDIDATES:
+        raise InputError(f"{name} has {_TOO_MANY}")
     wrong = [number for number in numbers if not least <= float(number) <= most]
     if wrong:
         raise InputError(f"{name} must be from {least:g} to {most:g}, got {wrong[0]!r}")
@@ -213,9 +213,11 @@ def _rule(value: Any, name: str) -> Any:
     return value
 
 
-def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
+def _whole(value: Any, name: str, least: int, most: int | None = None) -> int:
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not is_whole or value < least or (most is not None and value > most):
+        upto = "" if most is None else f" to {most}"
+        raise InputError(f"{name} must be a whole number from {least}{upto}, got {value!r}")
     return int(value)
 
 
@@ -236,7 +238,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "recoding": _share,
     "recodings": partial(_rising, least=0.0, most=1.0),
     "rule": _rule,
-    "witnesses": partial(_whole, least=2),
+    "witnesses": partial(_whole, least=2, most=MOST_WITNESSES),
     "min_class_count": partial(_whole, least=1),
     "tolerance": _share,
     "class_weight": _class_weight,

@@ -267,7 +267,8 @@ def state_from_rows_in_stages(
         None if the rows are so large that digits would be lost.
     """
     cross, weight_sums, (n, d) = equations.cross, equations.weight_sums, rows.shape
-    mean = cross.sum(axis=1) / n * fit_intercept
+    offset = cross.sum(axis=1) / n * fit_intercept
+    mean = offset if equations.origin is None else equations.origin + offset
     inverse, is_safe = Inverse(identity_over(penalty, equations.gram), np.float64), [True]
 
     def add(some: Floats) -> None:
@@ -277,6 +278,7 @@ def state_from_rows_in_stages(
         yield [Task(3.0 * d * d * SOME_ROWS, partial(add, rows[start : start + SOME_ROWS]))]
     if not is_safe[0]:
         return None
-    weights = inverse.times(cross - np.outer(mean, weight_sums))
-    inverse = inverse_in(inverse.matrix, np.einsum("ij,ij->j", rows, rows) / n, single=single)
+    weights = inverse.times(cross - np.outer(offset, weight_sums))
+    around = rows - mean
+    inverse = inverse_in(inverse.matrix, np.einsum("ij,ij->j", around, around) / n, single=single)
     return SolverState(inverse, weights, mean, weight_sums, fit_intercept)

@@ -8,7 +8,6 @@ from newfound.common.threads import one_thread
 from newfound.solvers.cholesky import Equations, Solution, solve
 from newfound.solvers.settings import ClassWeight
 from newfound.sums.blas import add_products, affine
-from newfound.sums.device import weighted as weighted_rows
 from newfound.sums.sums import Sums
 
 
@@ -27,6 +26,7 @@ class RebalancedSolver:
     # _weighted_gram: sum_t c_t G_t, in its lower triangle; c_t is 1 / n_t for "balanced" (the
     #     common factor n / T is left out: it changes with every row) and w_t for a mapping.
     #     None: to be added up anew, as it is every `width` changes, lest rounding add up.
+    # _origin: where rows are seen from in it.
     # _solution: of the present sums. None: to be solved for.
 
     def __init__(
@@ -35,6 +35,7 @@ class RebalancedSolver:
         self.sums, self.penalty, self.fit_intercept = sums, penalty, fit_intercept
         self.class_weight = class_weight
         self._weighted_gram: Floats | None = None
+        self._origin: Floats | None = None
         self._solution: Solution | None = None
         self._changes = 0
 
@@ -84,12 +85,13 @@ class RebalancedSolver:
         sums, scale = self.sums, self._scale()
         class_weights = self._class_weights(sums.weight_sums, sums.labels)
         weighted = self._weighted_gram
-        if weighted is None:
+        if weighted is None or self._origin is not sums.origin:
             weighted = np.zeros((sums.width, sums.width), order="F")
             for gram, weight in zip(sums.grams, class_weights, strict=True):
                 gram.add_to(weighted, weight)
-            self._weighted_gram, self._changes = weighted, 0
-        return Equations(scale * weighted, sums.cross * (scale * class_weights), self.weight_sums)
+            self._weighted_gram, self._changes, self._origin = weighted, 0, sums.origin
+        cross = sums.cross * (scale * class_weights)
+        return Equations(scale * weighted, cross, self.weight_sums, sums.origin)
 
     @one_thread
     def learn(
@@ -102,10 +104,11 @@ class RebalancedSolver:
         self._solution = None
         self._changes += 1
         weighted, grams = self._weighted_gram, self.sums.grams
-        if weighted is None or not weighted.flags.writeable or self._changes > self.sums.width:
+        is_old = self._changes > self.sums.width or self._origin is not self.sums.origin
+        if weighted is None or not weighted.flags.writeable or is_old:
             self._weighted_gram = None
             return
-        weight_sums, rows = np.zeros(len(labels)), weighted_rows(X, sample_weight, None)
+        weight_sums, rows = np.zeros(len(labels)), self.sums.around(X, sample_weight)
         weight_sums[: len(grams)] = self.sums.weight_sums
         old = self._class_weights(weight_sums, labels)
         coming = np.bincount(index, sample_weight, minlength=len(labels))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Floats
 from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
+from newfound.solvers.settings import SMALLEST_NUMBER
 from newfound.storage.table import MANY, TABLE, Arrays, Sizes, require
 from newfound.sums.arrays import WEIGHTS
 from newfound.sums.blas import add_products
@@ -80,9 +81,11 @@ def _check_sums(header: dict[str, Any], arrays: Arrays) -> None:
         require(bool((abs(of[residue]) <= RESIDUE_SHARE * abs(sums)).all()), "sums")
     if weights:
         weight = of["weight_sums"]
+        require(bool((weight[counts > 0] >= SMALLEST_NUMBER).all()), "weights")
         within = abs(of["weight_sums_residue"]) <= RESIDUE_SHARE * weight
         require(bool(within.all()), "weights")
         require(bool(((weight > 0) == (counts > 0)).all()), "weights")
+        require(bool((of["row_weights"] > 0).all()), "weights")
     total = sum(counts.tolist())
     require(0 < total <= MANY, "counts")
     expected = counts if header["per_class"] else np.array([total])
@@ -92,16 +95,13 @@ def _check_sums(header: dict[str, Any], arrays: Arrays) -> None:
 
 
 def check_rows(arrays: Arrays, per_class: bool) -> None:
-    """Raise ValueError if rows clearly do not add up to the sums of their classes.
-
-    Rows that are weighted do not: they are held times the roots of their weights.
-    """
-    if "weight_sums" in arrays:
-        return
-    cross, stop = arrays["cross"], 0
+    """Raise ValueError if rows clearly do not add up to the sums of their classes."""
+    cross, stop, weights = arrays["cross"], 0, arrays.get("row_weights")
     for index, count in enumerate(arrays["rows_of_gram"].tolist()):
-        rows, stop = arrays["rows"][stop : stop + count], stop + count
+        part, stop = slice(stop, stop + count), stop + count
         if not arrays["gram_is_flushed"][index]:
+            rows = arrays["rows"][part] - arrays["origin"]
+            rows = rows if weights is None else weights[part][:, None] * rows
             own = cross[index] if per_class else cross.sum(axis=0)
             far = abs(rows.sum(axis=0, dtype=np.float64) - own)
             size = abs(rows).sum(dtype=np.float64) + abs(cross).max()

@@ -93,6 +93,8 @@ def to_bytes(state: State, name: str) -> bytes | bytearray:
     tensors = to_arrays(sums)
     try:
         check_contents(header, tensors)
+        if sums.weight_sum_parts is not None:  # by weights far apart, rounding may outgrow sums
+            check_definite(from_arrays(tensors, sums.labels, sums.per_class, sums.dtype))
         # safetensors writes memory as it lies, whatever the strides say.
         more = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
         data = bytearray(safetensors.numpy.save({**tensors, **more}, metadata))

@@ -10,7 +10,13 @@ from newfound.memory.memory import EVERYTHING, Memory
 from newfound.memory.reservoir import Reservoir, rank
 from newfound.memory.witnesses import Witnesses, hashes_of
 from newfound.selection.selector import Selector
-from newfound.solvers.settings import RegressionSettings, SelectionSettings, from_json, to_json
+from newfound.solvers.settings import (
+    MOST_WITNESSES,
+    RegressionSettings,
+    SelectionSettings,
+    from_json,
+    to_json,
+)
 from newfound.storage.format import State
 from newfound.storage.selection import pack_selector, unpack_selector
 from newfound.storage.table import Arrays, Sizes, require
@@ -105,7 +111,7 @@ def unpack_witnesses(arrays: Arrays, sums: Sums, seed: int, width: int) -> Witne
     require(float(np.vdot(rows, rows.astype(np.float64))) < LARGEST_SQUARE, what)
     require(bool(sums.counts[index].all() and weights.all() and (np.diff(index) >= 0).all()), what)
     counts = np.bincount(index, minlength=sums.n_classes)
-    require(bool((counts <= sums.counts).all()), what)
+    require(bool((counts <= np.minimum(sums.counts, MOST_WITNESSES)).all()), what)
     heavy = np.bincount(index, weights, sums.n_classes) > sums.weight_sums * SLACK
     require(not heavy.any(), what)
     of_class, ends, hashes = {}, np.cumsum(counts).tolist(), hashes_of(rows)

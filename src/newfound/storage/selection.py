@@ -10,7 +10,8 @@ from newfound.selection.calibration import Calibration
 from newfound.selection.pending import PendingSelection
 from newfound.selection.result import SelectionResult
 from newfound.selection.selector import QUIET_ROWS, Selector
-from newfound.solvers.settings import SelectionSettings
+from newfound.selection.validation import COUNTS
+from newfound.solvers.settings import MOST_CANDIDATES, SelectionSettings
 from newfound.storage.table import Arrays, Sizes, require
 from newfound.sums.sums import Sums
 
@@ -72,7 +73,8 @@ def _unpack(arrays: Arrays, room: str, sums: Sums, settings: SelectionSettings) 
     total, rows, delay = (int(of[name][0]) for name in _NUMBERS)
     penalties, counts, accuracy, rare_accuracy, recodings = (of[name] for name in _TABLES)
     expected, penalty = of["choice"].tolist()
-    require(total > 0 and len(penalties) > 0 and len(counts) > 0, what)
+    require(total > 0 and 0 < len(penalties) <= MOST_CANDIDATES, what)
+    require(0 < len(counts) <= len(COUNTS), what)
     require(bool((np.diff(penalties) > 0).all() and (np.diff(counts) > 0).all()), what)
     require(penalty in penalties.tolist() and (rows == 0 or delay > 0), what)
     # Under the paper's rule a model may be calibrated before anything is chosen by scores.

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from newfound.common.arrays import Labels
-from newfound.common.device import Device
+from newfound.common.arrays import Floats, Labels
+from newfound.common.device import Device, on_host
+from newfound.sums.gram import Gram
 from newfound.sums.sums import Sums
 
 # The arrays of what examples weigh, where that is not one.
-WEIGHTS = ("weight_sums", "weight_sums_residue")
+WEIGHTS = ("weight_sums", "weight_sums_residue", "row_weights")
 
 
 def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
@@ -28,14 +29,20 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
     packed = [lapack.dtrttp(part.total(), uplo="L")[0] for part in flushed]
     rows = [gram.rows if gram.holds_rows else nothing for gram in sums.grams]
     all_rows, (cross, residue) = np.concatenate([nothing, *rows]), sums.cross_parts
-    # Rows that came as float32 are that still, to the last bit, unless weighted or moved.
+    held = [_row_weights(gram) for gram in sums.grams if gram.holds_rows]
+    # Rows that came as float32 are that still, to the last bit.
     if sums.dtype == np.float32 and np.array_equal(all_rows.astype(np.float32), all_rows):
         all_rows = all_rows.astype(np.float32)
-    weights = dict(zip(WEIGHTS, sums.weight_sum_parts or (), strict=False))
+    weights = {}
+    if sums.weight_sum_parts is not None:
+        parts = (*sums.weight_sum_parts, np.concatenate([np.zeros(0), *held]))
+        weights = dict(zip(WEIGHTS, parts, strict=True))
+    origin = np.zeros(width) if sums.origin is None else on_host(sums.origin)
     return {
         "counts": sums.counts,
         "cross": cross,
         "cross_residue": residue,
+        "origin": origin,
         "gram": np.array(packed).reshape(-1, width * (width + 1) // 2),
         "gram_residue": np.array([part.residue for part in flushed]).reshape(-1, width),
         "gram_flushes": np.array([part.flushes for part in flushed], dtype=np.int64),
@@ -47,12 +54,18 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
     }
 
 
+def _row_weights(gram: Gram) -> Floats:
+    """Return what each row that is held weighs, shape (m,)."""
+    return np.ones(gram.buffer.count) if gram.row_weights is None else gram.row_weights
+
+
 def from_arrays(
     arrays: Mapping[str, NDArray[Any]],
     labels: Labels,
     per_class: bool,
     dtype: np.dtype[Any] | None,
     device: Device | None = None,
+    is_centred: bool = False,
 ) -> Sums:
     """Return the sums that `to_arrays` was asked of, on a device if one is named.
 
@@ -64,19 +77,24 @@ def from_arrays(
     >>> from_arrays(to_arrays(sums), sums.labels, False, sums.dtype).cross
     array([[1., 2.]])
     """
-    sums = Sums(arrays["cross"].shape[1], per_class, device)
+    sums = Sums(arrays["cross"].shape[1], per_class, device, is_centred)
     sums.restore(arrays, labels, dtype)
     names = ("gram", "gram_residue", "gram_flushes", "gram_peak")
     flushed = zip(*(arrays[name] for name in names), strict=True)
-    parts = np.split(arrays["rows"], np.cumsum(arrays["rows_of_gram"])[:-1])
-    for gram, is_flushed, rows in zip(sums.grams, arrays["gram_is_flushed"], parts, strict=True):
+    places = np.cumsum(arrays["rows_of_gram"])[:-1]
+    parts = np.split(arrays["rows"], places)
+    weights: list[Any] = [None] * len(sums.grams)
+    if "row_weights" in arrays:
+        weights = np.split(arrays["row_weights"], places)
+    each = zip(sums.grams, arrays["gram_is_flushed"], parts, weights, strict=True)
+    for gram, is_flushed, rows, of_rows in each:
         if is_flushed:
             packed, residue, flushes, peak = next(flushed)
             full, _ = lapack.dtpttr(sums.width, packed, uplo="L")
             lower = np.asfortranarray(np.tril(full))
             gram.restore(lower, residue.copy(), int(flushes), float(peak))
         else:
-            gram.add(rows)
+            gram.add(rows, of_rows)
     return sums
 
 
@@ -91,4 +109,5 @@ def moved(sums: Sums, device: Device | None) -> Sums:
     >>> moved(sums, None).cross
     array([[1., 2.]])
     """
-    return from_arrays(to_arrays(sums), sums.labels, sums.per_class, sums.dtype, device)
+    rest = sums.labels, sums.per_class, sums.dtype, device, sums.is_centred
+    return from_arrays(to_arrays(sums), *rest)

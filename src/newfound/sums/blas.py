@@ -1,5 +1,6 @@
 """Products and norms, on the caller's thread, or spread over several where that pays."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -109,23 +110,29 @@ def add_products(
     *,
     lower: bool,
     workspace: Floats | None = None,
+    write: Callable[[slice, Floats], None] | None = None,
 ) -> None:
     """Overwrite one triangle of `target`, in Fortran order, with `target + scale X'X`.
 
-    `workspace`, from `workspace_for(X)`, is where rows of another type are converted, by chunks.
+    `workspace`, from `workspace_for(X)`, is where rows of another type are converted, by chunks;
+    or where `write(part, out)` puts what is to be multiplied instead of a part of `X`.
     """
     workspace = workspace_for(X) if workspace is None else workspace
     for start in range(0, len(X), CHUNK_ROWS):  # which stay in a cache while all strips are made
         chunk = X[start : start + CHUNK_ROWS]
         if len(workspace):
-            workspace[: len(chunk)] = chunk
-            chunk = workspace[: len(chunk)]
+            part, out = slice(start, start + len(chunk)), workspace[: len(chunk)]
+            if write is None:
+                out[:] = chunk
+            else:
+                write(part, out)
+            chunk = out
         add_squares(target, chunk, scale, lower=lower)
 
 
-def workspace_for(X: NDArray[np.floating]) -> Floats:
+def workspace_for(X: NDArray[np.floating], ready: bool = True) -> Floats:
     """Return memory to convert rows of `X` to what BLAS takes; empty if they are that already."""
-    ready = X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
+    ready = ready and X.dtype == np.float64 and X.flags.c_contiguous and len(X) > 0
     return np.empty((0 if ready else min(len(X), CHUNK_ROWS), X.shape[1]))
 
 

@@ -10,6 +10,7 @@ from newfound.common.arrays import Counts, Floats, Index, Labels
 from newfound.common.errors import InputError
 from newfound.sums.cross import Cross, class_terms
 from newfound.sums.labels import check_same_type, join_labels, positions
+from newfound.sums.names import check_names
 
 
 class ClassTable:
@@ -93,6 +94,10 @@ class ClassTable:
         position = ChainMap({value: index for index, value in new}, self._position)
         index = np.array([position[value] for value in values], dtype=np.intp)
         return index[inverse.reshape(-1)], labels
+
+    def check_new(self, y: Labels) -> None:
+        """Raise ValueError if one of the labels in `y` is new, and cannot become a label."""
+        check_names(label for label in dict.fromkeys(y.tolist()) if label not in self._position)
 
     def _rename(self, source: int, new: Labels) -> None:
         """Give the class at `source` the label in `new`, shape (1,), which no other has."""

@@ -12,24 +12,31 @@ from newfound.sums.exact import add_exactly, split
 
 
 def class_terms(
-    X: Rows, index: Index, exact: bool, sample_weight: Floats | None = None
+    X: Rows,
+    index: Index,
+    exact: bool,
+    sample_weight: Floats | None = None,
+    origin: Floats | None = None,
 ) -> tuple[Index, Floats]:
     """Return the k classes in `index`, and terms (m, k, d) that add up to each one's rows.
 
-    If `exact`, the terms have twice the working precision together. That takes ten times as
-    long; otherwise the sum is rounded as X'X of the rows is. Each row counts as often as its
-    weight (m,) says, if there are weights; a product with it is rounded once.
+    Rows are seen from an origin (d,), if there is one. If `exact`, the terms have twice the working
+    precision together. That takes ten times as long; otherwise the sum is rounded as X'X of the
+    rows is. Each row counts as often as its weight (m,) says, if there are weights; a product with
+    it is rounded once.
     """
     if len(X) == 1:
-        row = X.astype(np.float64)
+        row = X.astype(np.float64) if origin is None else X - origin
         return index, (row if sample_weight is None else sample_weight[:, None] * row)[None]
     from scipy.sparse import csr_array  # asking does without, and frames taught one by one
 
     present, compact = np.unique(index, return_inverse=True)
     terms = np.zeros((2, len(present), X.shape[1]))
-    size = CHUNK_ROWS if exact else len(X)
+    size = CHUNK_ROWS if exact or origin is not None else len(X)
     for start in range(0, len(X), size):
         rows, of = X[start : start + size], compact[start : start + size]
+        if origin is not None:
+            rows = rows - origin
         if sample_weight is not None:
             rows = sample_weight[start : start + size, None] * rows
         n = len(rows)
@@ -98,6 +105,13 @@ class Cross:
             self.size = size
 
         return shift
+
+    def shifted(self, by: Floats, weight_sums: Floats) -> "Cross":
+        """Return the sums of the same rows seen from an origin that has moved `by` (d,)."""
+        shifted = copy.deepcopy(self)
+        terms = -np.outer(weight_sums, by)[None]
+        shifted.prepare(np.arange(self.size), terms, self.size)()
+        return shifted
 
     def without(self, index: Index) -> "Cross":
         """Return the sums of all classes but those in `index`."""

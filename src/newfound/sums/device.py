@@ -224,14 +224,22 @@ def rows_at(X: Array, where: Index, device: Device | None) -> Array:
     return device.xp.take(X, device.put(where, double=False), axis=0)
 
 
-def rows_by_class(X: Array, index: Index, device: Device | None) -> list[tuple[int, Array]]:
-    """Return each class in `index` (m,) with its rows of `X`, (m, d).
+def rows_by_gram(
+    X: Array, index: Index, weights: Floats | None, per_class: bool, device: Device | None
+) -> list[tuple[int, Array, Floats | None]]:
+    """Return rows `X` (m, d) and their weights (m,) by the Gram they are of: one, or the class's.
 
-    >>> rows_by_class(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1]), None)
-    [(0, array([[2.]])), (1, array([[1.], [3.]]))]
+    >>> rows_by_gram(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1]), None, True, None)
+    [(0, array([[2.]]), None), (1, array([[1.], [3.]]), None)]
     """
-    places = np.unique(index).tolist()
-    return [(place, rows_at(X, np.flatnonzero(index == place), device)) for place in places]
+    if not per_class:
+        return [(0, X, weights)]
+    parts = []
+    for place in np.unique(index).tolist():
+        where = np.flatnonzero(index == place)
+        own = None if weights is None else weights[where]
+        parts.append((place, rows_at(X, where, device), own))
+    return parts
 
 
 def column_products(left: Array, right: Array, device: Device | None) -> Array:

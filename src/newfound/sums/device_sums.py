@@ -14,6 +14,7 @@ from newfound.sums.device import (
     rows_at,
     with_capacity,
 )
+from newfound.sums.shifted import ShiftedRows
 from newfound.sums.triangles import Triangles
 
 
@@ -34,7 +35,7 @@ class DeviceMatrix:
     >>> rows = array_api_strict.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> device = Device("array_api_strict", rows.device)
     >>> added_up = DeviceMatrix(device.zeros(2, 2), device)
-    >>> added_up.prepare(rows)()
+    >>> added_up.prepare(ShiftedRows(rows, device=device))()
     >>> added_up.on_host().total()
     array([[10.,  0.],
            [14., 20.]])
@@ -56,16 +57,24 @@ class DeviceMatrix:
         """Largest trace there ever was: what rounding is measured by."""
         return max(self.highest, float(self.diagonal.sum()))
 
-    def prepare(self, X: Array, sign: float = 1.0) -> Callable[[], None]:
+    def prepare(self, X: ShiftedRows, sign: float = 1.0) -> Callable[[], None]:
         """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
         highest = self.highest if sign > 0 else self.peak
 
         def flush() -> None:
-            for part in chunks(X):
-                add_products(self.matrix, X[part, :], sign, self.device)
+            for part in chunks(X.rows):
+                add_products(self.matrix, X.part(part), sign, self.device)
             self.flushes, self.highest = self.flushes + 1, highest
 
         return flush
+
+    def shift(self, by: Array, total: Array, weight_sum: float) -> None:
+        """See all rows, whose sum is `total` (d,), from an origin that has moved `by` (d,)."""
+        highest, half = self.peak, total - 0.5 * weight_sum * by
+        for columns in blocks(self.matrix.shape[0]):
+            self.matrix[:, columns] -= by[:, None] * half[None, columns]
+            self.matrix[:, columns] -= half[:, None] * by[None, columns]
+        self.highest = highest
 
     def times(self, columns: Array) -> Array:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""
@@ -122,11 +131,17 @@ class DeviceCross:
         return totals, np.zeros(totals.shape)
 
     def terms(
-        self, X: Array, index: Index, exact: bool, sample_weight: Floats | None = None
+        self,
+        X: Array,
+        index: Index,
+        exact: bool,
+        sample_weight: Floats | None = None,
+        origin: Array | None = None,
     ) -> tuple[Index, Array]:
         """Return classes next to each other, and one term (1, k, d) of each one's rows."""
+        around = ShiftedRows(X, origin)
         if X.shape[0] == 1:
-            row = self.device.double(X)[None, :, :]
+            row = self.device.double(around.part())[None, :, :]
             return index, row if sample_weight is None else float(sample_weight[0]) * row
         xp, low, high = self.device.xp, int(index.min(initial=0)), int(index.max(initial=-1)) + 1
         classes = self.device.put(np.arange(low, high), double=False)
@@ -137,7 +152,7 @@ class DeviceCross:
             members = xp.astype(of[part][:, None] == classes[None, :], xp.float64)
             if weight is not None:
                 members = members * weight[part][:, None]
-            total += members.T @ self.device.double(X[part, :])
+            total += members.T @ self.device.double(around.part(part))
         return np.arange(low, high), total[None, :, :]
 
     def prepare(self, index: Index, terms: Array, size: int) -> Callable[[], None]:
@@ -157,6 +172,11 @@ class DeviceCross:
             self.size = size
 
         return shift
+
+    def shifted(self, by: Array, weight_sums: Floats) -> "DeviceCross":
+        """Return the sums of the same rows seen from an origin that has moved `by` (d,)."""
+        weights = self.device.put(weight_sums)[:, None]
+        return DeviceCross(self.totals - weights * by[None, :], self.device)
 
     def without(self, index: Index) -> "DeviceCross":
         """Return the sums of all classes but those in `index`."""

@@ -1,5 +1,6 @@
 """The Gram matrix X'X of rows that come and go."""
 
+import copy
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -11,6 +12,7 @@ from newfound.common.errors import NotTaughtError
 from newfound.sums.buffer import NOT_HELD, RowBuffer
 from newfound.sums.device import add_products, both_triangles, column_products, rows_at, zeros
 from newfound.sums.device_sums import DeviceMatrix
+from newfound.sums.shifted import ShiftedRows
 from newfound.sums.strips import block_rows
 from newfound.sums.triangles import Triangles
 
@@ -46,6 +48,8 @@ class Gram:
         Hold the sum of recent rows apart from that of old ones, for rounding's sake.
     device : Device, optional
         Where rows come from and sums live, if that is not the host.
+    origin : array of shape (width,), optional
+        Where rows are seen from; zero by default. It is replaced, never written to.
 
     Examples
     --------
@@ -57,8 +61,8 @@ class Gram:
     """
 
     # block: how many rows are flushed together.
-    # buffer: rows that were added and not flushed yet.
-    # flushed: X'X of all other rows. None: there are no others.
+    # buffer: rows that were added and not flushed yet, as they came, whatever the origin is.
+    # flushed: X'X of all other rows, seen from the origin. None: there are no others.
 
     def __init__(
         self,
@@ -66,8 +70,10 @@ class Gram:
         raw_limit: int | None = None,
         recent_apart: bool = False,
         device: Device | None = None,
+        origin: Array | None = None,
     ) -> None:
         self.width, self.recent_apart, self.device = width, recent_apart, device
+        self.origin = origin
         self.block, limit = block_rows(width), raw_rows(width)
         if device is not None:
             self.block = limit = max(LEAST_WAITING, min(width // WAITING_SHARE, MOST_WAITING))
@@ -86,9 +92,21 @@ class Gram:
         return on_host(self.buffer.rows)
 
     @property
+    def row_weights(self) -> Floats | None:
+        """What each of these rows weighs, shape (m,); None: one."""
+        return self.buffer.weights
+
+    def _around(self, X: Rows, weights: Floats | None) -> ShiftedRows:
+        return ShiftedRows(X, self.origin, weights, self.device)
+
+    @property
+    def _waiting(self) -> ShiftedRows:
+        return self._around(self.buffer.rows, self.buffer.weights)
+
+    @property
     def squares(self) -> Floats:
-        """Sum of the squares of each feature, shape (d,), on the host."""
-        rows = self.buffer.rows
+        """Sum of the squares of each feature, seen from the origin, shape (d,), on the host."""
+        rows = self._waiting.part()
         squares: Floats = column_products(rows, rows, self.device)
         return squares if self.flushed is None else squares + self.flushed.diagonal
 
@@ -110,11 +128,11 @@ class Gram:
         """What rounding may have left in the sums when they were larger, at most."""
         return ROUNDING_SHARE * self.peak
 
-    def add(self, X: Array) -> None:
-        """Add the rows of `X`, shape (m, d), from wherever they live."""
-        self.prepare(self._place(X))()
+    def add(self, X: Array, weights: Floats | None = None) -> None:
+        """Add the rows of `X`, shape (m, d), from wherever they live, each with its weight."""
+        self.prepare(self._place(X), weights)()
 
-    def prepare(self, X: Rows) -> Callable[[], None]:
+    def prepare(self, X: Rows, weights: Floats | None = None) -> Callable[[], None]:
         """Do all of `add(X)` that can run out of memory; return a function that does the rest.
 
         Until that is called, nothing has changed.
@@ -122,25 +140,28 @@ class Gram:
         buffer, size = self.buffer, X.shape[0]
         needed = buffer.count + size
         if self.flushed is not None and needed <= self.block:  # the usual case, without detours
-            return buffer.prepare(X, self.block)
+            return buffer.prepare(X, self.block, weights)
         if self.flushed is None and needed <= self.raw_limit:
-            return buffer.prepare(X, min(self.raw_limit, max(needed, 2 * buffer.capacity)))
+            capacity = min(self.raw_limit, max(needed, 2 * buffer.capacity))
+            return buffer.prepare(X, capacity, weights)
         flushed = self._sum()
         if size > self.block:
-            return partial(self._commit, flushed, buffer, flushed.prepare(X))
+            flush = flushed.prepare(self._around(X, weights))
+            return partial(self._commit, flushed, buffer, flush)
         if needed <= max(self.block, buffer.capacity):
-            return partial(self._commit, flushed, buffer, buffer.prepare(X, self.block))
-        flush, empty = flushed.prepare(buffer.rows), RowBuffer(self.width, self.device)
-        return partial(self._commit, flushed, empty, flush, empty.prepare(X, self.block))
+            append = buffer.prepare(X, self.block, weights)
+            return partial(self._commit, flushed, buffer, append)
+        flush, empty = flushed.prepare(self._waiting), RowBuffer(self.width, self.device)
+        return partial(self._commit, flushed, empty, flush, empty.prepare(X, self.block, weights))
 
-    def prepare_removal(self, X: Rows) -> Callable[[], None]:
+    def prepare_removal(self, X: Rows, weights: Floats | None = None) -> Callable[[], None]:
         """Do all that can fail of removing the rows of `X`; return a function that does the rest.
 
         Rows that still wait are taken out to the last bit: teaching and taking back leaves no
         trace. Of the others the product is subtracted; while no row has been flushed, there
         cannot be others, and NotTaughtError is raised.
         """
-        places = self.buffer.find(X)
+        places = self.buffer.find(X, weights)
         waits = places >= 0
         if self.flushed is None and not waits.all():
             raise NotTaughtError(NOT_HELD)
@@ -148,12 +169,13 @@ class Gram:
         if self.flushed is None or waits.all():
             return remove
         others = rows_at(X, np.flatnonzero(~waits), self.device)
-        subtract = self.flushed.prepare(others, sign=-1.0)
+        weights = None if weights is None else weights[~waits]
+        subtract = self.flushed.prepare(self._around(others, weights), sign=-1.0)
         return partial(self._commit, self.flushed, self.buffer, remove, subtract)
 
     def times(self, columns: Array) -> Array:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""
-        rows = self.buffer.rows
+        rows = self._waiting.part()
         product = rows.T @ (rows @ columns)
         return product if self.flushed is None else product + self.flushed.times(columns)
 
@@ -162,18 +184,37 @@ class Gram:
         if self.flushed is not None:
             self.flushed.add_to(target, scale)
         if self.buffer.count:
-            add_products(target, self.buffer.rows, scale, self.device)
+            add_products(target, self._waiting.part(), scale, self.device)
 
     def merge(self, other: "Gram") -> None:
-        """Add everything that another Gram holds, of this device, of another or of the host."""
+        """Add everything that another Gram holds, of this device, of another or of the host.
+
+        Both see rows from the same origin.
+        """
         if other.flushed is None:
-            self.add(other.rows.copy())
+            self.add(other.rows.copy(), other.row_weights)
             return
         flushed = self._sum()
         flushed.merge(other.flushed)
         if other.buffer.count:
-            flushed.prepare(self._place(other.rows))()
+            flushed.prepare(self._around(self._place(other.rows), other.row_weights))()
         self.flushed = flushed
+
+    def shifted(self, origin: Array | None, total: Array, weight_sum: float) -> "Gram":
+        """Return the Gram of the same rows, which add up to `total` (d,), seen from elsewhere."""
+        shifted = copy.deepcopy(self)
+        shifted.origin = origin
+        if shifted.flushed is not None:
+            zero = zeros((self.width,), self.device)
+            before, after = (zero if place is None else place for place in (self.origin, origin))
+            rows, weights = self.buffer.rows, self.buffer.weights
+            if self.buffer.count:
+                plain = self._around(rows, None).part()
+                each = np.ones(self.buffer.count) if weights is None else weights
+                total = total - (each if self.device is None else self.device.put(each)) @ plain
+                weight_sum -= float(each.sum())
+            shifted.flushed.shift(after - before, total, weight_sum)
+        return shifted
 
     def flush(self) -> Triangles:
         """Return a sum of all rows, those that wait included, on the host; changes nothing."""
@@ -182,7 +223,8 @@ class Gram:
         else:
             flushed = self.flushed.on_host()
         if self.buffer.count:
-            flushed.prepare(self.rows)()
+            origin = None if self.origin is None else on_host(self.origin)
+            flushed.prepare(ShiftedRows(self.rows, origin, self.row_weights))()
         return flushed
 
     def restore(self, matrix: Floats, residue: Floats, flushes: int, highest: float) -> None:

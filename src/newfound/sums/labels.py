@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.common.arrays import Labels
+from newfound.common.arrays import Labels, check_unmasked
 from newfound.common.device import device_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.limits import LONGEST_LABEL
@@ -92,7 +92,8 @@ def positions(labels: Labels) -> dict[Any, int]:
 
 def _from_any(y: Any, name: str) -> Labels:
     if isinstance(y, np.ndarray):
-        return y
+        check_unmasked(y, name)
+        return np.asarray(y)
     if device_of(y) is not None:
         return on_host(y)
     if hasattr(y, "__array__"):

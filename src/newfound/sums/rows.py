@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from newfound.common.arrays import Rows
+from newfound.common.arrays import Rows, check_unmasked
+from newfound.common.device import detached
 from newfound.common.errors import InputError
 from newfound.sums.sparse import dense, is_sparse
 
@@ -21,8 +22,9 @@ def as_rows(X: Any) -> Rows:
     Traceback (most recent call last):
     newfound.InputError: X should have two dimensions, rows and features; its shape is (2,)
     """
+    check_unmasked(X, "X")
     try:
-        rows = dense(X) if is_sparse(X) else np.asarray(X)
+        rows = dense(X) if is_sparse(X) else np.asarray(detached(X))
     except ValueError as error:
         raise InputError(
             "X should have two dimensions: its rows are of different lengths"

@@ -8,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
-from newfound.common.device import Device, on_host, precision_of
+from newfound.common.device import Device, namespace_of, on_host, precision_of
 from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
 from newfound.common.threads import one_thread
+from newfound.sums import origins
 from newfound.sums.classes import ClassTable
 from newfound.sums.cross import Cross
-from newfound.sums.device import rows_by_class, weighted, zeros
+from newfound.sums.device import rows_by_gram, zeros
 from newfound.sums.device_sums import DeviceCross
 from newfound.sums.gram import Gram, raw_rows, total_gram
 from newfound.sums.labels import as_labels, check_same_type, join_labels, positions
 from newfound.sums.removal import check_removal, check_totals, check_weights, counts_without
 from newfound.sums.rows import as_rows
+from newfound.sums.shifted import ShiftedRows
 from newfound.sums.weights import as_weights, counted
 
 # Rows at most whose class sums are made without rounding where one Gram is held for all classes:
@@ -43,6 +45,10 @@ class Sums(ClassTable):
     device : Device, optional
         Where rows come from and sums live, if that is not the host. Then rows and all sums of
         features are arrays of that device; labels and counts are on the host as ever.
+    is_centred : bool, default=False
+        Whether rows are seen from an origin near to them: then sums lose no digits to a mean that
+        is far from zero. Only what is the same wherever rows are seen from may be derived from
+        them, as it is with an intercept.
 
     Examples
     --------
@@ -53,17 +59,30 @@ class Sums(ClassTable):
     (['cup', 'mug'], [1, 2], [[0.0, 2.0], [1.0, 1.0]])
     """
 
+    # origin: where rows are seen from, shape (d,), where they live; replaced, never written to. A
+    #     value that was taught, in each feature. None: zero. It moves when it is far from the mean.
+    # judged: sum of the squares of each feature, seen from there, shape (d,), when it was judged.
+    # until_judged: how many rows may come and go before it is judged again whether it is.
     # _cross: the sum of the rows of each class (X'Y), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # dtype: float32 if every row ever added was, else float64.
     # _added_up: the sum of the Grams of all classes, from when it is first asked for until rows are
     #     taken out; it is not stored. None: not made, or there is but one Gram.
 
-    def __init__(self, width: int, per_class: bool = False, device: Device | None = None) -> None:
+    def __init__(
+        self,
+        width: int,
+        per_class: bool = False,
+        device: Device | None = None,
+        is_centred: bool = False,
+    ) -> None:
         super().__init__()
         self.width = width
         self.per_class = per_class
         self.device = device
+        self.is_centred = is_centred
+        self.origin: Any = None
+        self.until_judged, self.judged = 0, np.zeros(width)
         self.dtype: np.dtype[Any] | None = None
         self.grams: list[Any] = [] if per_class else [self._new_gram()]
         self._cross = self._cross_of(np.zeros((0, width)), np.zeros((0, width)))
@@ -109,12 +128,13 @@ class Sums(ClassTable):
             raise InputError(f"X has {len(rows)} rows, but y has {len(labels)} labels")
         sums = cls(rows.shape[1], per_class)
         rows, labels, sample_weight = counted(rows, labels, as_weights(sample_weight, len(rows)))
+        sums.check_new(labels)
         sums.add(rows, *sums.locate(labels), sample_weight)
         return sums
 
     @property
     def cross(self) -> Floats:
-        """X'Y, shape (d, T); must not be written to."""
+        """X'Y of rows seen from the origin, shape (d, T); must not be written to."""
         return self._cross.totals.T
 
     @property
@@ -139,7 +159,7 @@ class Sums(ClassTable):
         if not held_apart or self.total <= raw_rows(self.width):
             return self.grams
         if self._added_up is None:
-            added_up = Gram(self.width)
+            added_up = Gram(self.width, origin=self.origin)
             added_up.restore(total_gram(self.grams, self.width), np.zeros(self.width), 0, 0.0)
             self._added_up = added_up
         return [self._added_up]
@@ -191,6 +211,28 @@ class Sums(ClassTable):
             return None
         return np.concatenate([gram.rows for gram in self.grams])
 
+    def around(self, X: Rows, weights: Floats | None = None) -> Rows:
+        """Return rows `X` (m, d) seen from the origin, times the roots of their weights (m,)."""
+        rows: Rows = ShiftedRows(X, self.origin, weights, self.device).part()
+        return rows
+
+    def move_origin(self, origin: Floats | None) -> None:
+        """See all rows from another origin (d,), which is on the host; None: from zero."""
+        there = origin if origin is None or self.device is None else self.device.put(origin)
+        zero = zeros((self.width,), self.device)
+        before, after = (zero if place is None else place for place in (self.origin, there))
+        by, weight_sums, totals = after - before, self.weight_sums, self._cross.totals
+        if self.per_class:
+            sizes = enumerate(weight_sums.tolist())
+            of = [(totals[place, :], size) for place, size in sizes]
+        else:
+            of = [(namespace_of(totals).sum(totals, axis=0), self.weight_sum)]
+        grams = [gram.shifted(there, *sums) for gram, sums in zip(self.grams, of, strict=True)]
+        cross = self._cross.shifted(by, weight_sums)
+        with uninterrupted():
+            self.origin, self.grams, self._cross = there, grams, cross
+            self._added_up = None
+
     def add(
         self,
         X: Rows,
@@ -202,8 +244,9 @@ class Sums(ClassTable):
         """Add rows `X` (m, d) of classes `index` (m,), `labels` being all classes, old and new.
 
         Each counts as often as its weight (m,) says, which is above zero, if there are weights.
-        What else is to change with the sums is done with them as one.
+        What else is to change with the sums is done with them as one, last.
         """
+        origins.settle(self, X)
         old, new = len(self._counts), len(labels) - len(self._counts)
         counts = np.pad(self._counts, (0, new)) if new else self._counts.copy()
         if len(index) == 1:
@@ -211,24 +254,20 @@ class Sums(ClassTable):
         else:
             counts += np.bincount(index, minlength=len(labels))
         exact = self.per_class or len(index) <= FEW_ROWS
-        present, terms = self._cross.terms(X, index, exact, sample_weight)
-        changes = [self._cross.prepare(present, terms, len(labels)), *also]
-        rows = X if sample_weight is None else weighted(X, sample_weight, self.device)
-        grams = self.grams
-        if self.per_class:
-            grams = grams + [self._new_gram() for _ in range(new)]
-            parts = rows_by_class(rows, index, self.device)
-            changes += [grams[place].prepare(part) for place, part in parts]
-        else:
-            changes.append(grams[0].prepare(rows))
+        present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
+        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, len(labels))]
+        grams = self.grams + [self._new_gram() for _ in range(new if self.per_class else 0)]
+        for place, part, weights in rows_by_gram(
+            X, index, sample_weight, self.per_class, self.device
+        ):
+            changes.append(grams[place].prepare(part, weights))
         if self._added_up is not None:
-            changes.append(self._added_up.prepare(rows))
+            changes.append(self._added_up.prepare(X, sample_weight))
         if sample_weight is not None or self._weight_sums is not None:
             changes.append(self._prepare_weights(index, sample_weight, len(labels)))
+        changes.extend(also)
 
         with uninterrupted():
-            for change in changes:
-                change()
             self.grams, self._counts, self.total = grams, counts, self.total + len(index)
             if new:
                 self.labels = labels
@@ -236,6 +275,8 @@ class Sums(ClassTable):
                 self._position.update(arrived)
             if X.dtype is not self.dtype and len(index):
                 self.dtype = _wider(self.dtype, precision_of(X))
+            for change in changes:
+                change()
 
     def announce(self, y: Labels) -> None:
         """Add classes of which there are no examples yet.
@@ -285,15 +326,15 @@ class Sums(ClassTable):
         is_weighted = self._weight_sums is not None or sample_weight is not None
         if is_weighted:
             check_weights(self, index, sample_weight, counts)
-        present, terms = self._cross.terms(X, index, exact=True, sample_weight=sample_weight)
-        rows = X if sample_weight is None else weighted(X, sample_weight, self.device)
+        present, terms = self._cross.terms(X, index, True, sample_weight, self.origin)
+        rows = self.around(X, sample_weight)
         check_totals(self, rows, index, counts, present, on_host(terms).sum(axis=0))
-        parts = rows_by_class(rows, index, self.device) if self.per_class else [(0, rows)]
+        parts = rows_by_gram(X, index, sample_weight, self.per_class, self.device)
         changes: list[Callable[[], object]] = [
-            self.grams[place].prepare_removal(part) for place, part in parts
+            self.grams[place].prepare_removal(part, weights) for place, part, weights in parts
         ]
-        for place, part in parts if self.per_class else ():
-            check_removal(self.grams[place], part)
+        for place, part, weights in parts if self.per_class else ():
+            check_removal(self.grams[place], self.around(part, weights))
         changes.append(self._cross.prepare(present, -terms, len(counts)))
         if is_weighted:
             changes.append(self._prepare_weights(index, sample_weight, len(counts), -1.0))
@@ -304,6 +345,7 @@ class Sums(ClassTable):
                 for change in changes:
                     change()
                 self.counts, self._added_up = counts, None
+                self.until_judged -= len(index)
                 if len(vanished):
                     self.remove_classes(vanished)
                 for change in also:
@@ -351,6 +393,7 @@ class Sums(ClassTable):
         """Add everything `other` holds; classes are matched by label."""
         self.check_mergeable(other)
         fresh = [label not in self._position for label in other.labels.tolist()]
+        other = origins.seen_alike(self, other)
         self._make_room(join_labels(self.labels, other.labels[fresh]))
         index = np.array([self._position[label] for label in other.labels.tolist()], dtype=np.intp)
         self._added_up = None
@@ -367,6 +410,8 @@ class Sums(ClassTable):
         self.counts = counts
         if other.dtype is not None:
             self.dtype = _wider(self.dtype, other.dtype)
+        if self.is_centred:
+            origins.judge(self)
 
     def __add__(self, other: "Sums") -> "Sums":
         """Return the sums of both, neither of which changes; classes are matched by label.
@@ -396,18 +441,20 @@ class Sums(ClassTable):
         self.labels, self._position, self.dtype = labels, positions(labels), dtype
         self.counts = arrays["counts"].astype(np.int64)
         self._cross = self._cross_of(arrays["cross"], arrays["cross_residue"])
+        origin = arrays["origin"]
+        if origin.any():
+            self.origin = origin if self.device is None else self.device.put(origin)
+        self.grams = [self._new_gram() for _ in (labels if self.per_class else (None,))]
         if "weight_sums" in arrays:
             weights = arrays["weight_sums"], arrays["weight_sums_residue"]
             self._weight_sums = Cross(*(part[:, None] for part in weights))
-        if self.per_class:
-            self.grams = [self._new_gram() for _ in labels]
 
     def _new_gram(self) -> Gram:
         """Return an empty Gram: of one class, or of all."""
         # Beyond d/2 rows the rows of a class outgrow the triangle of its Gram.
         limit = self.width // 2 if self.per_class else None
         apart = self.device is None and not self.per_class
-        return Gram(self.width, limit, apart, self.device)
+        return Gram(self.width, limit, apart, self.device, self.origin)
 
     def _cross_of(self, totals: Floats, residue: Floats) -> Cross | DeviceCross:
         """Return sums by class that have these values, (T, d), which are on the host."""

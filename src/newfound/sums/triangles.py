@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from newfound.common.arrays import Floats, Rows
+from newfound.common.arrays import Floats
 from newfound.sums.blas import add_products, diagonal_of, workspace_for
 from newfound.sums.exact import add_exactly
+from newfound.sums.shifted import ShiftedRows
 
 # Columns moved from the recent sum to the old one at a time, so that no single step is slow.
 STRIP_COLUMNS = 32
@@ -31,7 +32,7 @@ class Triangles:
     Examples
     --------
     >>> triangles = Triangles(2, recent_apart=True)
-    >>> triangles.prepare(np.array([[1.0, 2.0], [3.0, 4.0]]))()
+    >>> triangles.prepare(ShiftedRows(np.array([[1.0, 2.0], [3.0, 4.0]])))()
     >>> triangles.total().tolist()
     [[10.0, 0.0], [14.0, 20.0]]
     """
@@ -81,29 +82,41 @@ class Triangles:
         """Largest trace there ever was: what rounding is measured by."""
         return max(self.highest, float(self.diagonal.sum()))
 
-    def prepare(self, X: Rows, sign: float = 1.0) -> Callable[[], None]:
+    def prepare(self, X: ShiftedRows, sign: float = 1.0) -> Callable[[], None]:
         """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
         self._thaw()
         diagonal, residue = self.diagonal.copy(), self.residue.copy()
-        for start in range(0, len(X), SQUARED_ROWS):
-            part = X[start : start + SQUARED_ROWS]
+        for start in range(0, X.size, SQUARED_ROWS):
+            part = X.part(slice(start, start + SQUARED_ROWS))
             squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
             add_exactly(diagonal, residue, sign * squares)
         # What was added up in other groups than it is taken out of may leave less than nothing.
         negative = diagonal < 0
         diagonal[negative] = residue[negative] = 0.0
         highest = self.highest if sign > 0 else self.peak
-        move, workspace = self._prepare_move(), workspace_for(X)
+        move, workspace = self._prepare_move(), workspace_for(X.rows, X.are_plain)
 
         def flush() -> None:
             move()
             self.diagonal, self.residue = diagonal, residue
             self.flushes, self.highest = self.flushes + 1, highest
             changing, lower = (self.recent, False) if self.recent_apart else (self.old, True)
-            add_products(changing, X, sign, lower=lower, workspace=workspace)
+            add_products(changing, X.rows, sign, lower=lower, workspace=workspace, write=X.write)
             self._set_diagonal()
 
         return flush
+
+    def shift(self, by: Floats, total: Floats, weight_sum: float) -> None:
+        """See all rows, whose sum is `total` (d,), from an origin that has moved `by` (d,).
+
+        X'X becomes X'X - by total' - total by' + n by by'. What rounding left in it stays.
+        """
+        self._thaw()
+        highest, half = self.peak, total - 0.5 * weight_sum * by
+        diagonal = np.maximum(self.diagonal + self.residue - 2 * by * half, 0.0)
+        blas.dsyr2(-1.0, by, half, a=self.old, lower=1, overwrite_a=1)
+        self.diagonal, self.residue, self.highest = diagonal, np.zeros(self.width), highest
+        self._set_diagonal()
 
     def times(self, columns: Floats) -> Floats:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""

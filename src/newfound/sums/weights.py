@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.common.arrays import Floats, Labels, Rows
+from newfound.common.arrays import Floats, Labels, Rows, check_unmasked
 from newfound.common.device import device_of, namespace_of, on_host
 from newfound.common.errors import InputError
 from newfound.sums.device import rows_at
@@ -33,12 +33,7 @@ def as_weights(sample_weight: Any, size: int) -> Floats | None:
     """
     if sample_weight is None:
         return None
-    if not isinstance(sample_weight, np.generic) and device_of(sample_weight) is not None:
-        sample_weight = on_host(sample_weight)
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight must hold numbers only: {error}") from error
+    weights = as_numbers(sample_weight)
     if weights.ndim == 0:
         weights = np.full(size, weights)
     if weights.ndim != 1:
@@ -49,6 +44,28 @@ def as_weights(sample_weight: Any, size: int) -> Floats | None:
         )
     _check_range(weights)
     return None if (weights == 1).all() else weights
+
+
+def as_numbers(sample_weight: Any) -> Floats:
+    """Return weights as float64, of whatever shape, or raise ValueError if they are no numbers.
+
+    >>> as_numbers(["2"])
+    Traceback (most recent call last):
+    newfound.InputError: sample_weight must hold real numbers only, got an array of <U1
+    """
+    check_unmasked(sample_weight, "sample_weight")
+    if not isinstance(sample_weight, np.generic) and device_of(sample_weight) is not None:
+        sample_weight = on_host(sample_weight)
+    try:
+        weights = np.asarray(sample_weight)
+        # float() would take a text for the number that it shows.
+        if weights.dtype.kind == "O" and any(isinstance(one, str | bytes) for one in weights.flat):
+            weights = weights.astype(np.str_)
+        if weights.dtype.kind in "biufO":
+            return weights.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"sample_weight must hold real numbers only: {error}") from error
+    raise InputError(f"sample_weight must hold real numbers only, got an array of {weights.dtype}")
 
 
 def counted(

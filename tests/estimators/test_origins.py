@@ -1,0 +1,176 @@
+"""Moving features by a constant changes no score; a feature that never changed has no weight."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+
+import newfound
+from newfound import IncrementalRidge, IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.sums import Sums
+from tests import oracles
+
+D = 12
+RNG = np.random.default_rng(3)
+Y = RNG.integers(0, 3, 300)
+X = RNG.normal(size=(300, D)) + 0.8 * np.eye(3, D)[Y]
+Q = RNG.normal(size=(40, D))
+SOME = np.arange(D) < 7
+KINDS = [
+    IncrementalRidgeClassifier(),
+    IncrementalRidgeClassifier(class_weight="balanced"),
+    IncrementalRidgeClassifier(class_weight={}),
+    IncrementalRidgeClassifierCV(witnesses=300),  # all: which few are kept goes by their numbers
+    IncrementalRidge(),
+    IncrementalRidge("auto"),
+]
+
+
+def taught(model: Any, rows: NDArray[Any], how: str) -> Any:
+    y = Y.astype(float) if isinstance(model, IncrementalRidge) else Y
+    model = model.__class__(**model.get_params())
+    if how == "at once":
+        return model.fit(rows, y)
+    for place in range(len(rows)):
+        model.partial_fit(rows[place : place + 1], y[place : place + 1])
+    return model.reconsider() if hasattr(model, "reconsider") else model
+
+
+def answers(model: Any, rows: NDArray[Any]) -> NDArray[Any]:
+    ask = model.predict if isinstance(model, IncrementalRidge) else model.scores
+    each = np.array([ask(row[None])[0] for row in rows])
+    np.testing.assert_allclose(ask(rows), each, rtol=0, atol=1e-4)
+    return each
+
+
+def error(found: NDArray[Any], wanted: NDArray[Any]) -> float:
+    return float(np.abs(found - wanted).max() / np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("model", KINDS, ids=str)
+@pytest.mark.parametrize("how", ["at once", "row by row"])
+@pytest.mark.parametrize(("far", "most"), [(1e3, 1e-9), (1e6, 1e-6), (1e9, 1e-3)])
+def test_features_far_from_zero_are_answered_as_those_near_it(
+    model: Any, how: str, far: float, most: float
+) -> None:
+    offset = far * SOME
+    plain, moved = taught(model, X, how), taught(model, X + offset, how)
+    assert error(answers(moved, Q + offset), answers(plain, Q)) < most
+
+
+@pytest.mark.parametrize("weights", [None, np.where(Y == 0, 3.0, 0.5)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("class_weight", [None, {}], ids=["one gram", "gram of each class"])
+def test_forgetting_merging_and_saving_hold_far_from_zero(
+    class_weight: Any, weights: Any, tmp_path: Path
+) -> None:
+    offset = 1e6 * SOME
+    rows = X + offset
+
+    def part(of: slice) -> Any:
+        chosen = None if weights is None else weights[of]
+        model = IncrementalRidgeClassifier(class_weight=class_weight)
+        return model.fit(rows[of], Y[of], sample_weight=chosen)
+
+    whole = IncrementalRidgeClassifier(class_weight=class_weight).fit(X, Y, sample_weight=weights)
+    merged = part(slice(0, 100)).merge(part(slice(100, 300)))
+    assert error(answers(merged, Q + offset), answers(whole, Q)) < 1e-6
+    merged.save(tmp_path / "far.newfound")
+    loaded = newfound.load(tmp_path / "far.newfound")
+    np.testing.assert_array_equal(loaded.scores(Q + offset), merged.scores(Q + offset))
+    left = None if weights is None else weights[:100]
+    loaded.forget(rows[:100], Y[:100], sample_weight=left)
+    rest = None if weights is None else weights[100:]
+    fresh = IncrementalRidgeClassifier(class_weight=class_weight)
+    fresh.fit(X[100:], Y[100:], sample_weight=rest)
+    assert error(answers(loaded, Q + offset), answers(fresh, Q)) < 1e-6
+
+
+@pytest.mark.parametrize("model", KINDS, ids=str)
+@pytest.mark.parametrize("how", ["at once", "row by row"])
+@pytest.mark.parametrize("value", [0.1, 2024.0, 1.7e9, 1e15 / 3])
+def test_a_feature_that_never_changed_has_no_weight_to_the_bit(
+    model: Any, how: str, value: float
+) -> None:
+    rows = X.copy()
+    rows[:, 4] = value
+    model = taught(model, rows, how)
+    assert (np.atleast_2d(model.coef_)[:, 4] == 0).all()
+
+
+def test_a_time_in_seconds_is_a_feature_like_any_other() -> None:
+    rng = np.random.default_rng(0)
+    seconds = 1.7e9 + np.arange(60.0)
+    rows = np.column_stack([seconds, rng.normal(size=60)])
+    y = 0.1 * (seconds - 1.7e9) + rows[:, 1] + 0.01 * rng.normal(size=60)
+    found = IncrementalRidge().fit(rows, y).predict(rows)
+    np.testing.assert_allclose(found, Ridge().fit(rows, y).predict(rows), atol=1e-6)
+
+
+def test_a_first_row_from_elsewhere_is_not_where_rows_are_seen_from_for_ever() -> None:
+    rows = np.concatenate([np.zeros((1, D)), X + 1e4])
+    model = IncrementalRidgeClassifier()
+    for row, label in zip(rows, [0, *Y.tolist()], strict=True):
+        model.partial_fit(row[None], [label])
+    model.forget(rows[:1], [0])
+    origin = model.learner_.to_state().sums.origin
+    assert (abs(origin - 1e4) < 10).all()
+
+
+def test_a_window_that_slides_is_followed() -> None:
+    model, rng = IncrementalRidgeClassifier(), np.random.default_rng(0)
+    rows = rng.normal(size=(1500, 3)) + 10.0 * np.arange(1500)[:, None]
+    y = rng.integers(0, 2, 1500)
+    for place in range(1500):
+        model.partial_fit(rows[place : place + 1], y[place : place + 1])
+        if place >= 100:
+            model.forget(rows[place - 100 : place - 99], y[place - 100 : place - 99])
+    sums = model.learner_.to_state().sums
+    assert (abs(sums.origin - rows[-100:].mean(axis=0)) < 3000).all()
+    fresh = IncrementalRidgeClassifier().fit(rows[-100:], y[-100:])
+    np.testing.assert_allclose(model.scores(rows[-5:]), fresh.scores(rows[-5:]), atol=1e-9)
+
+
+def test_without_an_intercept_rows_are_seen_from_zero() -> None:
+    model = IncrementalRidgeClassifier(fit_intercept=False).fit(X + 5, Y)
+    assert model.learner_.to_state().sums.origin is None
+    turned = IncrementalRidgeClassifier().fit(X + 5, Y).set_params(fit_intercept=False)
+    np.testing.assert_allclose(turned.scores(Q), model.scores(Q), atol=1e-10)
+    model.set_params(fit_intercept=True).partial_fit(X[:1] + 5, Y[:1])
+    both = np.concatenate([X + 5, X[:1] + 5]), np.concatenate([Y, Y[:1]])
+    expected = IncrementalRidgeClassifier().fit(*both)
+    np.testing.assert_allclose(model.scores(Q), expected.scores(Q), atol=1e-10)
+
+
+@pytest.mark.parametrize("per_class", [False, True])
+def test_sums_seen_from_elsewhere_are_the_same_sums(per_class: bool) -> None:
+    weights = RNG.uniform(0.5, 2, len(X))
+    here = Sums.of(X, Y, per_class, weights)
+    there = oracles.seen_from_zero(here)
+    there.move_origin(np.full(D, 3.0))
+    expected = Sums.of(X - 3.0, Y, per_class, weights)
+    np.testing.assert_allclose(np.tril(there.gram), np.tril(expected.gram), atol=1e-10)
+    np.testing.assert_allclose(there.cross, expected.cross, atol=1e-11)
+    there.move_origin(None)
+    np.testing.assert_allclose(np.tril(there.gram), np.tril(here.gram), atol=1e-10)
+
+
+def test_no_penalty_is_chosen_that_the_sums_cannot_tell_from_rounding() -> None:
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([np.full(300, 2024.0), rng.normal(size=(300, 3))])
+    y = rows[:, 1] + 0.1 * rng.normal(size=300)
+    model = IncrementalRidge("auto").fit(rows, y)
+    asked = np.array([[2044.0, 1.0, 0.0, 0.0]])
+    expected = Ridge(alpha=model.penalty_).fit(rows, y).predict(asked)
+    np.testing.assert_allclose(model.predict(asked), expected, atol=1e-9)
+    exact = IncrementalRidge("auto").fit(rows, rows[:, 1])  # which the least of all would serve
+    assert exact.penalty_ > 1e-15 * np.square(rows - rows.mean(axis=0)).sum()
+
+
+def test_a_fixed_penalty_below_rounding_is_said_once() -> None:
+    model = IncrementalRidgeClassifier(penalty=1e-14)
+    with pytest.warns(UserWarning, match="less than the rounding of the sums"):
+        model.fit(100 * X, Y)
+    model.partial_fit(100 * X[:3], Y[:3])
