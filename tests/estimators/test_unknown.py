@@ -118,6 +118,39 @@ def test_what_is_absurd_is_unknown_and_finite(model: Any, dtype: Any) -> None:
         assert np.mean(found > 0.5) > 0.9, name
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_what_shares_no_feature_with_anything_taught_is_unknown(model: Any) -> None:
+    """As a text of words that never occurred, or of none: its row is between all classes."""
+    rng = np.random.default_rng(0)
+    words, y = 60, np.repeat(["news", "recipe"], 10)
+    topic = np.repeat([np.arange(words) < 25, np.arange(words) > 15], 10, axis=0)
+    X = (rng.random((20, words)) < 0.3 * topic) * rng.uniform(0.1, 0.5, (20, words))
+    X[:, 50:] = 0.0
+    model = copy.deepcopy(model)
+    if isinstance(model, IncrementalRidgeClassifier):
+        model.set_params(penalty=1.0)
+    model.fit(X, y)
+    asked = np.zeros((3, words))
+    asked[1, 52], asked[2, 57] = 0.7, 1e9
+    np.testing.assert_array_equal(model.unknown_proba(asked), [1.0, 1.0, 1.0])
+    assert (model.unknown_proba(X) <= 0.5).all()
+    rare = np.zeros((1, words))
+    rare[0, 52] = 0.7
+    model.partial_fit(rare, ["news"])
+    assert model.unknown_proba(asked)[1] < 1.0
+    model.forget(rare, ["news"])  # and as if it had never been
+    np.testing.assert_array_equal(model.unknown_proba(asked), [1.0, 1.0, 1.0])
+
+
+def test_a_row_of_zeros_that_was_taught_is_known() -> None:
+    X, y, _, _ = objects()
+    model = IncrementalRidgeClassifierCV().fit(X, y)
+    nothing = np.zeros((1, X.shape[1]))
+    assert model.unknown_proba(nothing)[0] == 1
+    model.partial_fit(nothing, y[:1])
+    assert model.unknown_proba(nothing)[0] == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("n", [3, 10, 39])

@@ -1,9 +1,10 @@
 """How probable it is that rows are of no class that was taught: similarity, and near examples."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats, Labels, Rows
-from newfound.common.device import Array, on_host
+from newfound.common.device import Array, namespace_of, on_host
 from newfound.heads.unknown import cosines, recalled
 from newfound.memory.layer import features_of
 from newfound.memory.memory import Memory
@@ -14,6 +15,8 @@ from newfound.sums.device import column_products, rows_at
 # Probability of being unknown beyond which examples are looked at, of so many classes; and how near
 # they must be, in the usual distance, as a share of that to the mean, to be looked at closely.
 DOUBTFUL, LIKELIEST, NEAR = 0.1, 3, 0.5
+# Share of all squares below which those of a feature are what rounding left.
+GONE = 1e-30
 
 
 class Metric:
@@ -28,6 +31,7 @@ class Metric:
 
     # norms: score of each class of the sum of its rows, shape (T,).
     # mean: of all rows, shape (D,); zeros without an intercept.
+    # occurs: which features were other than zero in a row that was taught, shape (D,).
 
     def __init__(self, memory: Memory, solver: Solver) -> None:
         self.memory, self.solver, self.penalty = memory, solver, solver.penalty
@@ -41,6 +45,9 @@ class Metric:
             intercept = intercept + on_host(sums.origin @ solver.weights)
         self.norms: Floats = own + weight_sums * intercept
         self.mean: Floats = mean * solver.fit_intercept
+        squares, origin = sums.squares, 0.0 if sums.origin is None else on_host(sums.origin)
+        # What forgetting leaves of a feature that is gone is below the rounding of twice float64.
+        self.occurs = (squares > GONE * squares.sum()) | (np.asarray(origin) != 0)
 
     def unknown(
         self, calibration: Calibration, rows: Array, scores: Floats, leverage: Floats
@@ -67,12 +74,25 @@ class Metric:
         angles = cosines(scores[:, taught], leverage, *of_classes, total)
         similarity = calibration.similarity(angles, leverage, labels)
         unknown = bound.unknown(similarity.max(axis=1))
+        unknown[~self._overlap(rows)] = 1.0
         doubtful = np.flatnonzero(unknown > DOUBTFUL)
         if self.memory.witnesses.of_class and len(doubtful):
             likeliest = labels[np.argsort(-similarity[doubtful], axis=1)[:, :LIKELIEST]]
             few = on_host(rows_at(rows, doubtful, sums.device))
             unknown[doubtful] = recalled(unknown[doubtful], self._distances(few, likeliest))
         return unknown
+
+    def _overlap(self, rows: Array) -> NDArray[np.bool_]:
+        """Tell which rows (m, d) are other than zero in a feature in which a taught row is.
+
+        Others, such as texts of words that never occurred, have nothing in common with any of
+        them. They are where a row of zeros is: often near the mean, between all classes.
+        """
+        features = features_of(rows, self.memory.layer)
+        if not self.occurs.all():
+            features = features * self.memory.place(self.occurs.astype(np.float64))
+        overlap: NDArray[np.bool_] = on_host(namespace_of(features).any(features != 0, axis=1))
+        return overlap
 
     def _distances(self, rows: Rows, labels: Labels) -> Floats:
         """Return how far rows (m, d) are from a witness of one of their labels (m, k) each.
