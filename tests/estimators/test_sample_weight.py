@@ -16,13 +16,20 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_validate
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, InputError, load
+from newfound import (
+    IncrementalRidge,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    InputError,
+    load,
+)
 from newfound.common.errors import NotTaughtError
 from newfound.sums.sums import Sums
 from tests import oracles
 from tests.covering import first_of
 from tests.devices import CHOOSING, EVERYWHERE, PLAIN
 from tests.effort import share_of
+from tests.streams import saved
 
 KINDS = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV)
 CLASS_WEIGHTS: tuple[Any, ...] = (None, "balanced", {0: 3.0, 2: 0.2})
@@ -223,7 +230,7 @@ def test_a_class_renamed_or_joined_keeps_its_weights() -> None:
 
 
 def test_what_was_taught_with_a_weight_is_taken_back_with_it() -> None:
-    X, y, w = np.eye(3), np.array(["a", "a", "b"]), np.array([1e20, 1e-5, 3.0])
+    X, y, w = np.eye(3), np.array(["a", "a", "b"]), np.array([1e10, 1e-5, 3.0])
     model = IncrementalRidgeClassifier().fit(X, y, w)
     assert model.forget(X[:1], y[:1], w[:1]).class_weight_sum_.tolist() == [1e-5, 3.0]
     for weights in ([2.0], [4.0], None):
@@ -311,11 +318,33 @@ def test_one_number_is_the_weight_of_every_row(weight: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:what was forgotten was so large")
+@pytest.mark.parametrize("kind", [*KINDS, IncrementalRidge])
+def test_weights_that_rounding_would_swallow_are_refused_when_they_are_taught(kind: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    y = y.astype(float) if kind is IncrementalRidge else y
+    model = kind().fit(X, y, sample_weight=0.5)
+    before, rows = saved(model), (X[:3], y[:3])
+    with pytest.raises(InputError, match=r"weight 0\.5 beside others of 1e\+20 \(1 to 2e\+20\)"):
+        model.partial_fit(*rows, sample_weight=1e20)
+    with pytest.raises(InputError, match=r"weight 1e-20 beside others of 0\.5"):
+        model.partial_fit(*rows, sample_weight=[0.1, 0.2, 1e-20])
+    with pytest.raises(InputError, match=r"1 to 1e\+16"):
+        kind().fit(*rows, sample_weight=[1e-6, 1, 1e10])
+    with pytest.raises(InputError, match="lost to rounding"):
+        model.merge(kind().fit(X, y, sample_weight=1e30))
+    assert saved(model) == before
+    model.partial_fit(*rows, sample_weight=1e15).forget(*rows, sample_weight=1e15)
+    np.testing.assert_allclose(model.coef_, kind().fit(X, y, sample_weight=0.5).coef_, rtol=0.2)
+
+
 def test_what_rounding_has_swallowed_is_not_taken_for_what_is_left() -> None:
     X, y = load_iris(return_X_y=True)
-    model = IncrementalRidgeClassifier().fit(X, y).partial_fit(X[:3], y[:3], sample_weight=1e40)
+    model = IncrementalRidgeClassifier().fit(X, y)
+    weights = [1e14, 1e26, 1e38]  # each of which can be told from those before
+    for place, weight in enumerate(weights):
+        model.partial_fit(X[place : place + 1], y[place : place + 1], sample_weight=weight)
     with pytest.raises(NotTaughtError, match="told from rounding"):
-        model.forget(X[:3], y[:3], 1e40)
+        model.forget(X[:3], y[:3], weights)
 
 
 def test_classes_of_equal_rows_tell_what_is_unknown() -> None:

@@ -163,8 +163,8 @@ _SUMS = (
     Mutant(
         "cross-without-weights",
         "sums/sums.py",
-        "terms = self._cross.terms(X, index, exact, sample_weight)",
-        "terms = self._cross.terms(X, index, exact)",
+        "terms = self._cross.terms(X, index, exact, sample_weight, self.origin)",
+        "terms = self._cross.terms(X, index, exact, None, self.origin)",
         "weights of examples count in X'X alone",
     ),
     Mutant(
@@ -205,8 +205,8 @@ _SUMS = (
     Mutant(
         "minus-zero-not-found",
         "sums/buffer.py",
-        "enumerate(rows + 0.0):",
-        "enumerate(rows):",
+        "zip(rows + 0.0, weights",
+        "zip(rows, weights",
         "a row that holds -0.0 cannot be forgotten",
     ),
     Mutant(

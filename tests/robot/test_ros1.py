@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from newfound.recognition.editor import Editor
+from newfound.recognition.recogniser import Recogniser
 from newfound.robot import ros1_topics
 from newfound.robot.messages import (
     CLASSIFICATION_2D,
@@ -22,6 +23,8 @@ from newfound.robot.messages import (
 )
 from newfound.robot.ros1_topics import NoRosError, import_rospy
 from newfound.robot.signing import sign
+from tests.command_line import picture
+from tests.old_labels import relabel
 from tests.robot.process import Process
 from tests.robot.zenoh_client import free_port
 
@@ -136,11 +139,15 @@ def test_labels_that_xml_cannot_hold_are_told_and_who_loses_the_nodes_name_ends(
 ) -> None:
     run("roscore").wait_for("started core service")
     words = "--ros1", "/camera/image/compressed", "--extractor", "pixels:size=8"
-    robot = run("-m", "newfound", "listen", tmp_path / "one.newfound", *words, "--commands")
+    model, image = tmp_path / "one.newfound", tmp_path / "mug.png"
+    picture(0, 0).save(image)
+    recogniser = Recogniser(model, "pixels:size=8")
+    recogniser.teach([image], "mug")
+    recogniser.save()
+    relabel(model, {"mug": "a\1b"})
+    robot = run("-m", "newfound", "listen", model, *words)
     robot.wait_for("Listening")
     camera = run("-m", "tests.robot.ros1_camera")
-    camera.wait_for("answer ")
-    camera.tell(json.dumps({"do": "teach", "label": "a\1b", "seconds": 0}))
     labels = heard(camera.wait_for("vision_info "))["labels"]
     assert labels == ["a\ufffdb"]
     other = run("-m", "newfound", "listen", tmp_path / "other.newfound", *words)

@@ -4,6 +4,7 @@ import copy
 import random
 import resource
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,8 @@ def use(path: Path, again: Path, load: Callable[[Path], Any]) -> bool:
         return False
     model = getattr(loaded, "model", loaded)
     try:
+        # Sums may have become so large that the penalty is lost beside them.
+        warnings.filterwarnings("ignore", "a penalty of .* is less than the rounding")
         width = model.n_features_in_
         query = np.ones((1, width))
         assert len(model.predict(query)) == 1

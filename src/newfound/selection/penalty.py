@@ -60,7 +60,8 @@ class PenaltySelector(Choice):
         penalties = half_decades(expected, ABOVE)
         if settings.penalty != "auto":
             penalties = np.array(settings.penalty)
-        penalties = resolved(penalties, resolution(memory.sums.squares[:-k]))
+        least = resolution(memory.sums.squares[:-k])
+        penalties = resolved(penalties, least)
         sample = memory.witnesses[EVERYTHING].first(settings.witnesses)
         if sample.size < 2:
             return float(penalties[nearest(np.log(penalties), np.log(expected))])
@@ -68,6 +69,9 @@ class PenaltySelector(Choice):
         errors = left_out_errors(around, rows[:, :-k], rows[:, -k:], sample.weights, penalties)
         squares: Floats = on_host(errors)
         lost = squares @ sample.adjusted_weights(settings.witnesses)
+        # Rounding may have taken that share from it; or penalties that differ in nothing else,
+        # because rows are fewer than features, would be chosen by rounding.
+        lost *= 1 + least / penalties
         return float(penalties[int(lost.argmin())])
 
 

@@ -93,7 +93,8 @@ def to_bytes(state: State, name: str) -> bytes | bytearray:
     tensors = to_arrays(sums)
     try:
         check_contents(header, tensors)
-        if sums.weight_sum_parts is not None:  # by weights far apart, rounding may outgrow sums
+        check_rows(tensors, sums.per_class)
+        if sums.is_weighted or sums.has_shrunk:  # beside what was larger, rounding may outgrow them
             check_definite(from_arrays(tensors, sums.labels, sums.per_class, sums.dtype))
         # safetensors writes memory as it lies, whatever the strides say.
         more = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
@@ -102,7 +103,8 @@ def to_bytes(state: State, name: str) -> bytes | bytearray:
     except InputError as error:
         raise InputError(
             f"{name}: not written, for it could not be read again "
-            f"({error}); what was taught or merged last was too large"
+            f"({error}): something was taught or merged, and maybe forgotten, that was too large "
+            "beside the rest. Teach a new model without it"
         ) from error
     offset = _digest_offset(data, _NO_DIGEST)
     data[offset : offset + len(_NO_DIGEST)] = hashlib.sha256(data).hexdigest().encode()

@@ -110,4 +110,6 @@ def moved(sums: Sums, device: Device | None) -> Sums:
     array([[1., 2.]])
     """
     rest = sums.labels, sums.per_class, sums.dtype, device, sums.is_centred
-    return from_arrays(to_arrays(sums), *rest)
+    there = from_arrays(to_arrays(sums), *rest)
+    there.has_shrunk = sums.has_shrunk
+    return there

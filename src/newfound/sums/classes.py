@@ -11,6 +11,7 @@ from newfound.common.errors import InputError
 from newfound.sums.cross import Cross, class_terms
 from newfound.sums.labels import check_same_type, join_labels, positions
 from newfound.sums.names import check_names
+from newfound.sums.weights import check_beside
 
 
 class ClassTable:
@@ -145,9 +146,9 @@ class ClassTable:
         """Return what all weigh but examples of these classes, of such weights, to the last digit.
 
         >>> from newfound.sums import Sums
-        >>> sums = Sums.of([[1.0], [2.0]], ["a", "a"], sample_weight=[1e20, 3.0])
-        >>> sums.weight_sum_without(np.array([0]), np.array([1e20]))
-        3.0
+        >>> sums = Sums.of([[1.0], [2.0]], ["a", "a"], sample_weight=[1e15, 0.3])
+        >>> sums.weight_sum_without(np.array([0]), np.array([1e15]))
+        0.3
         """
         if self._weight_sums is None and sample_weight is None:
             return float(self.total - len(index))
@@ -170,8 +171,13 @@ class ClassTable:
     def _prepare_weights(
         self, index: Index, sample_weight: Floats | None, size: int, sign: float = 1.0
     ) -> Callable[[], None]:
-        """Reserve memory for the weights of `size` classes; return what adds to them."""
+        """Reserve memory for the weights of `size` classes; return what adds to them.
+
+        Raises ValueError if rounding would swallow these, or others beside them.
+        """
         weights = np.ones(len(index)) if sample_weight is None else sample_weight
+        if sign > 0:
+            check_beside(weights, self.weight_sum, self.total)
         present, terms = class_terms(weights[:, None], index, exact=True)
         return self._prepare_terms(present, sign * terms, size)
 

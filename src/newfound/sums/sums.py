@@ -22,7 +22,7 @@ from newfound.sums.labels import as_labels, check_same_type, join_labels, positi
 from newfound.sums.removal import check_removal, check_totals, check_weights, counts_without
 from newfound.sums.rows import as_rows
 from newfound.sums.shifted import ShiftedRows
-from newfound.sums.weights import as_weights, counted
+from newfound.sums.weights import as_weights, check_beside, counted
 
 # Rows at most whose class sums are made without rounding where one Gram is held for all classes:
 # beyond, X'X is rounded as well. Where a class's rows are held as they are, it never is.
@@ -65,6 +65,8 @@ class Sums(ClassTable):
     # until_judged: how many rows may come and go before it is judged again whether it is.
     # _cross: the sum of the rows of each class (X'Y), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
+    # has_shrunk: whether rows were taken out since these began, or were read and found sound: what
+    #     is left may be rounding.
     # dtype: float32 if every row ever added was, else float64.
     # _added_up: the sum of the Grams of all classes, from when it is first asked for until rows are
     #     taken out; it is not stored. None: not made, or there is but one Gram.
@@ -84,6 +86,7 @@ class Sums(ClassTable):
         self.origin: Any = None
         self.until_judged, self.judged = 0, np.zeros(width)
         self.dtype: np.dtype[Any] | None = None
+        self.has_shrunk = False
         self.grams: list[Any] = [] if per_class else [self._new_gram()]
         self._cross = self._cross_of(np.zeros((0, width)), np.zeros((0, width)))
         self._added_up: Gram | None = None
@@ -345,7 +348,7 @@ class Sums(ClassTable):
                 for change in changes:
                     change()
                 self.counts, self._added_up = counts, None
-                self.until_judged -= len(index)
+                self.has_shrunk, self.until_judged = True, self.until_judged - len(index)
                 if len(vanished):
                     self.remove_classes(vanished)
                 for change in also:
@@ -387,6 +390,8 @@ class Sums(ClassTable):
                 "teach the other with a class_weight, too"
             )
         check_same_type(self.labels, other.labels)
+        if other.total:
+            check_beside(np.array([other.weight_sum / other.total]), self.weight_sum, self.total)
 
     @one_thread
     def merge(self, other: "Sums") -> None:
@@ -408,6 +413,7 @@ class Sums(ClassTable):
         counts = self.counts.copy()
         counts[index] += other.counts
         self.counts = counts
+        self.has_shrunk |= other.has_shrunk
         if other.dtype is not None:
             self.dtype = _wider(self.dtype, other.dtype)
         if self.is_centred:

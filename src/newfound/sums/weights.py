@@ -14,6 +14,9 @@ from newfound.sums.rows import LARGEST_SQUARE
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 # Sums of weighted rows stay below this: what a model file may hold is larger.
 LARGEST_SUM = 1e140
+# How many times as heavy as the lightest examples of a model the heaviest may be: beside them,
+# others are lost to the rounding of float64.
+LARGEST_RATIO = 1 / float(np.finfo(np.float64).eps)
 # What a model that begins is told where nothing counts.
 NOTHING_WEIGHS = "all weights are zero, but at least one example is needed"
 
@@ -86,6 +89,30 @@ def counted(
     where = np.flatnonzero(sample_weight)
     left = sample_weight[where]
     return rows_at(X, where, device_of(X)), labels[where], None if (left == 1).all() else left
+
+
+def check_beside(weights: Floats, total: float, number: int) -> None:
+    """Raise ValueError if weights (m,) are swallowed by others, or swallow them.
+
+    `total` is what so many examples weigh that were taught before. They are judged by their mean.
+
+    >>> check_beside(np.array([1e-3, 5.0]), 100.0, 10)
+    >>> check_beside(np.array([1e20]), 100.0, 10)
+    Traceback (most recent call last):
+    newfound.InputError: sample_weight: examples of weight 10 beside others of 1e+20 (1 to 1e+19)...
+    """
+    if not len(weights):
+        return
+    lightest, heaviest = float(weights.min()), float(weights.max())
+    if number:
+        mean = total / number
+        lightest, heaviest = min(lightest, mean), max(heaviest, mean)
+    if heaviest > LARGEST_RATIO * lightest:
+        raise InputError(
+            f"sample_weight: examples of weight {lightest:g} beside others of {heaviest:g} "
+            f"(1 to {heaviest / lightest:.0e}) would be lost to rounding; at most 1 to "
+            f"{LARGEST_RATIO:.0e} can be kept. Leave the lighter ones out, or limit the weights"
+        )
 
 
 def _check_products(X: Rows, weights: Floats) -> None:
