@@ -273,9 +273,9 @@ class Learner(Locked):
             rows = learned.place(rows, f"{self.kind}.partial_fit")
         engine = learned.engine
         batch = engine.memory.batch(rows, labels, weights, how.announced)
-        n_known = engine.memory.sums.n_classes
-        if len(batch.labels) > n_known and not how.any_label:
-            check_names(batch.labels[n_known:].tolist())
+        known = engine.memory.sums.labels
+        if len(batch.labels) > len(known) and not how.any_label:
+            check_names(batch.labels[len(known) :].tolist())
         self._changing = True
         try:
             engine.learn(batch, how.defer or (how.anew and not engine.choice.is_fixed))

@@ -31,7 +31,7 @@ def class_terms(
     from scipy.sparse import csr_array  # asking does without, and frames taught one by one
 
     present, compact = np.unique(index, return_inverse=True)
-    terms = np.zeros((2, len(present), X.shape[1]))
+    total = residue = np.zeros((len(present), X.shape[1]))
     size = CHUNK_ROWS if exact or origin is not None else len(X)
     for start in range(0, len(X), size):
         rows, of = X[start : start + size], compact[start : start + size]
@@ -42,8 +42,8 @@ def class_terms(
         n = len(rows)
         members = csr_array((np.ones(n), of, np.arange(n + 1)), (n, len(present)))
         for part in split(rows.astype(np.float64)) if exact else (rows,):
-            add_exactly(terms[0], terms[1], members.T @ part)
-    return present, terms
+            total, residue = add_exactly(total, residue, members.T @ part)
+    return present, np.array([total, residue])
 
 
 class Cross:
@@ -96,9 +96,9 @@ class Cross:
             )
         # A slice is ten times faster than a list of one.
         where = slice(index[0], index[0] + 1) if len(index) == 1 else index
-        totals, residue = self._totals[where].copy(), self._residue[where].copy()
+        totals, residue = self._totals[where], self._residue[where]
         for term in terms:
-            add_exactly(totals, residue, term)
+            totals, residue = add_exactly(totals, residue, term)
 
         def shift() -> None:
             self._totals[where], self._residue[where] = totals, residue

@@ -5,22 +5,19 @@ import numpy as np
 from newfound.common.arrays import Floats
 
 
-def add_exactly(total: Floats, residue: Floats, term: Floats) -> None:
-    """Overwrite `total` and `residue` so that their sum grows by `term`.
+def add_exactly(total: Floats, residue: Floats, term: Floats) -> tuple[Floats, Floats]:
+    """Return the sum of three arrays in twice the working precision (Knuth's two-sum).
 
-    `total` is the float64 nearest to the sum, and `residue` is what that rounding leaves out: a sum
-    in twice the working precision (Knuth's two-sum).
+    The first is the float64 nearest to it, and the second is what that rounding leaves out.
 
-    >>> total, residue = np.array([1e16]), np.zeros(1)
-    >>> add_exactly(total, residue, np.ones(1))
-    >>> total[0], residue[0]
-    (np.float64(1e+16), np.float64(1.0))
+    >>> add_exactly(np.array([1e16]), np.zeros(1), np.ones(1))
+    (array([1.e+16]), array([1.]))
     """
     raised = total + term
     back = raised - total
     error = (total - (raised - back)) + (term - back) + residue
-    np.add(raised, error, out=total)
-    np.subtract(error, total - raised, out=residue)
+    nearest = raised + error
+    return nearest, error - (nearest - raised)
 
 
 def split(X: Floats) -> tuple[Floats, Floats]:

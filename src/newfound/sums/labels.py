@@ -91,6 +91,8 @@ def positions(labels: Labels) -> dict[Any, int]:
 
 
 def _from_any(y: Any, name: str) -> Labels:
+    if type(y) is np.ndarray:  # nearly always
+        return y
     if isinstance(y, np.ndarray):
         check_unmasked(y, name)
         return np.asarray(y)

@@ -60,18 +60,11 @@ def nearest_values(rows: Floats, mean: Floats) -> Floats:
     return values
 
 
-def settle(sums: "Sums", X: Array) -> None:
-    """Judge where rows are seen from if enough have come and gone; `X` (m, d) are to come."""
-    if sums.is_centred and X.shape[0]:
-        if not sums.total or sums.until_judged <= 0:
-            judge(sums, X)
-        sums.until_judged -= int(X.shape[0])
-
-
 def judge(sums: "Sums", X: Array | None = None) -> None:
     """Move the origin of sums to where rows are, those of `X` (m, d) that are to come included.
 
-    It stays where it is, unless it is far from their mean.
+    It stays where it is, unless it is far from their mean. Judge it whenever as many rows have come
+    and gone as there were.
     """
     sample = Sample(np.zeros((0, sums.width)), 0.0) if X is None else Sample.of(X)
     number = round(len(sample.rows) * sample.weight)

@@ -249,36 +249,43 @@ class Sums(ClassTable):
         Each counts as often as its weight (m,) says, which is above zero, if there are weights.
         What else is to change with the sums is done with them as one, last.
         """
-        origins.settle(self, X)
-        old, new = len(self._counts), len(labels) - len(self._counts)
+        number = len(index)
+        if self.until_judged <= 0 and number and self.is_centred:
+            origins.judge(self, X)
+        old, size = len(self._counts), len(labels)
+        new = size - old
         counts = np.pad(self._counts, (0, new)) if new else self._counts.copy()
-        if len(index) == 1:
+        if number == 1:
             counts[index[0]] += 1
         else:
-            counts += np.bincount(index, minlength=len(labels))
-        exact = self.per_class or len(index) <= FEW_ROWS
+            counts += np.bincount(index, minlength=size)
+        exact = self.per_class or number <= FEW_ROWS
         present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
-        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, len(labels))]
-        grams = self.grams + [self._new_gram() for _ in range(new if self.per_class else 0)]
-        for place, part, weights in rows_by_gram(
-            X, index, sample_weight, self.per_class, self.device
-        ):
-            changes.append(grams[place].prepare(part, weights))
+        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
+        grams = self.grams
+        if self.per_class:
+            grams = grams + [self._new_gram() for _ in range(new)]
+            for place, part, weights in rows_by_gram(X, index, sample_weight, True, self.device):
+                changes.append(grams[place].prepare(part, weights))
+        else:
+            changes.append(grams[0].prepare(X, sample_weight))
         if self._added_up is not None:
             changes.append(self._added_up.prepare(X, sample_weight))
         if sample_weight is not None or self._weight_sums is not None:
-            changes.append(self._prepare_weights(index, sample_weight, len(labels)))
-        changes.extend(also)
+            changes.append(self._prepare_weights(index, sample_weight, size))
 
         with uninterrupted():
-            self.grams, self._counts, self.total = grams, counts, self.total + len(index)
+            self.grams, self._counts, self.total = grams, counts, self.total + number
+            self.until_judged -= number
             if new:
                 self.labels = labels
-                arrived = zip(labels[old:].tolist(), range(old, len(labels)), strict=True)
+                arrived = zip(labels[old:].tolist(), range(old, size), strict=True)
                 self._position.update(arrived)
-            if X.dtype is not self.dtype and len(index):
+            if X.dtype is not self.dtype and number:
                 self.dtype = _wider(self.dtype, precision_of(X))
             for change in changes:
+                change()
+            for change in also:
                 change()
 
     def announce(self, y: Labels) -> None:
@@ -486,6 +493,7 @@ class Sums(ClassTable):
             self.labels, self.counts, self._position = labels, counts, position
             self._cross, self.grams, self._added_up = cross, grams, None
             self._weight_sums = weight_sums
+            self.until_judged *= bool(self.total)
 
 
 def _wider(known: np.dtype[Any] | None, new: np.dtype[Any]) -> np.dtype[Any]:

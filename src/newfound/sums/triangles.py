@@ -85,14 +85,15 @@ class Triangles:
     def prepare(self, X: ShiftedRows, sign: float = 1.0) -> Callable[[], None]:
         """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
         self._thaw()
-        diagonal, residue = self.diagonal.copy(), self.residue.copy()
+        diagonal, residue = self.diagonal, self.residue
         for start in range(0, X.size, SQUARED_ROWS):
             part = X.part(slice(start, start + SQUARED_ROWS))
             squares = np.einsum("ij,ij->j", part, part, dtype=np.float64)
-            add_exactly(diagonal, residue, sign * squares)
+            diagonal, residue = add_exactly(diagonal, residue, sign * squares)
         # What was added up in other groups than it is taken out of may leave less than nothing.
         negative = diagonal < 0
-        diagonal[negative] = residue[negative] = 0.0
+        if negative.any():
+            diagonal, residue = (np.where(negative, 0.0, part) for part in (diagonal, residue))
         highest = self.highest if sign > 0 else self.peak
         move, workspace = self._prepare_move(), workspace_for(X.rows, X.are_plain)
 
@@ -152,10 +153,8 @@ class Triangles:
         peak = self.peak + other.peak
         self._thaw()
         self.old[:] += other.total()
-        diagonal, residue = self.diagonal.copy(), self.residue.copy()
-        add_exactly(diagonal, residue, other.diagonal)
-        add_exactly(diagonal, residue, other.residue)
-        self.diagonal, self.residue = diagonal, residue
+        sums = add_exactly(self.diagonal, self.residue, other.diagonal)
+        self.diagonal, self.residue = add_exactly(*sums, other.residue)
         self._set_diagonal()
         self.flushes, self.highest = self.flushes + other.flushes, peak
 
