@@ -90,7 +90,7 @@ def test_a_penalty_lost_beside_the_features_is_answered_all_the_same() -> None:
     assert model.predict(np.ones((1, 5))).shape == (1,)
 
 
-@pytest.mark.parametrize("weight", [1e8, 1e16, 1e20])
+@pytest.mark.parametrize("weight", [1e8, 1e12, 1e15])
 def test_a_row_that_outweighs_all_others_can_be_forgotten_though_it_is_zero(weight: float) -> None:
     """Its squares say nothing of it, and what is left of the weight_sum is lost in a float."""
     model = IncrementalRidgeClassifier().fit(X, Y)

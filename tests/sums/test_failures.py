@@ -89,11 +89,11 @@ def test_a_failure_while_two_classes_become_one_leaves_both(
 
         def fail_later(
             *parts: Any, calls: Any = calls, failing: int = failing, original: Any = original
-        ) -> None:
+        ) -> Any:
             calls.append(parts)
             if len(calls) == failing:
                 raise MemoryError
-            original(*parts)
+            return original(*parts)
 
         with monkeypatch.context() as patch:
             patch.setattr(triangles, "add_exactly", fail_later)

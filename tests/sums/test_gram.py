@@ -23,7 +23,7 @@ def lower(matrix: NDArray[Any]) -> NDArray[Any]:
 def test_add_exactly_keeps_what_float64_drops(terms: list[float]) -> None:
     total, residue = np.zeros(1), np.zeros(1)
     for term in terms:
-        add_exactly(total, residue, np.array([term]))
+        total, residue = add_exactly(total, residue, np.array([term]))
     exact = sum(map(Fraction, terms))
     error = abs(Fraction(total[0]) + Fraction(residue[0]) - exact)
     # Twice the working precision, relative to the largest partial sum.
@@ -35,7 +35,7 @@ def test_add_exactly_keeps_what_float64_drops(terms: list[float]) -> None:
 def test_small_terms_are_not_lost_beside_large_ones() -> None:
     total, residue = np.array([1e16]), np.zeros(1)
     for _ in range(1000):
-        add_exactly(total, residue, np.ones(1))
+        total, residue = add_exactly(total, residue, np.ones(1))
     assert total[0] == 1e16 + 1000
 
 

@@ -259,20 +259,8 @@ class Sums(ClassTable):
             counts[index[0]] += 1
         else:
             counts += np.bincount(index, minlength=size)
-        exact = self.per_class or number <= FEW_ROWS
-        present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
-        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
-        grams = self.grams
-        if self.per_class:
-            grams = grams + [self._new_gram() for _ in range(new)]
-            for place, part, weights in rows_by_gram(X, index, sample_weight, True, self.device):
-                changes.append(grams[place].prepare(part, weights))
-        else:
-            changes.append(grams[0].prepare(X, sample_weight))
-        if self._added_up is not None:
-            changes.append(self._added_up.prepare(X, sample_weight))
-        if sample_weight is not None or self._weight_sums is not None:
-            changes.append(self._prepare_weights(index, sample_weight, size))
+        grams = self.grams + [self._new_gram() for _ in range(new if self.per_class else 0)]
+        changes = self._prepare_sums(X, index, sample_weight, grams, size)
 
         with uninterrupted():
             self.grams, self._counts, self.total = grams, counts, self.total + number
@@ -287,6 +275,24 @@ class Sums(ClassTable):
                 change()
             for change in also:
                 change()
+
+    def _prepare_sums(
+        self, X: Rows, index: Index, sample_weight: Floats | None, grams: list[Any], size: int
+    ) -> list[Callable[[], object]]:
+        """Do all that can fail of adding rows to the sums of `size` classes; return the rest."""
+        exact = self.per_class or len(index) <= FEW_ROWS
+        present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
+        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
+        if self.per_class:
+            for place, part, weights in rows_by_gram(X, index, sample_weight, True, self.device):
+                changes.append(grams[place].prepare(part, weights))
+        else:
+            changes.append(grams[0].prepare(X, sample_weight))
+        if self._added_up is not None:
+            changes.append(self._added_up.prepare(X, sample_weight))
+        if sample_weight is not None or self._weight_sums is not None:
+            changes.append(self._prepare_weights(index, sample_weight, size))
+        return changes
 
     def announce(self, y: Labels) -> None:
         """Add classes of which there are no examples yet.
