@@ -123,6 +123,18 @@ def extended_solve(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     return whole
 
 
+def extended_ridge(
+    X: NDArray[Any], Y: NDArray[Any], penalty: float, asked: NDArray[Any]
+) -> NDArray[np.float64]:
+    """What ridge regression with an intercept says of rows, in extended precision throughout."""
+    X, Y, asked = (part.astype(Extended) for part in (X, Y, asked))
+    around, targets = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    matrix = around.T @ around + Extended(penalty) * np.eye(X.shape[1])
+    weights = extended_solve(matrix, around.T @ targets)
+    answers = (asked - X.mean(axis=0)) @ weights + Y.mean(axis=0)
+    return answers.astype(np.float64)
+
+
 def pretended_without(
     X: NDArray[Any],
     y: NDArray[Any],

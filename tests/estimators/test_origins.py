@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ import newfound
 from newfound import IncrementalRidge, IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
 from newfound.sums import Sums
 from tests import oracles
+from tests.devices import EVERYWHERE, PLAIN
 
 D = 12
 RNG = np.random.default_rng(3)
@@ -61,6 +63,40 @@ def test_features_far_from_zero_are_answered_as_those_near_it(
     assert error(answers(moved, Q + offset), answers(plain, Q)) < most
 
 
+# What jumps in the midst of a stream, by how many spreads, and how far scores may be from those of
+# extended precision. Features that jump together leave nothing else to see in X'X: there, the
+# digits are lost that scikit-learn's Ridge loses, and beyond 1e7 that is said.
+JUMPS = [(1, 1e6, 1e-12), (1, 1e9, 1e-12), (7, 1e3, 1e-8), (7, 1e6, 1e-3)]
+
+
+@pytest.mark.parametrize(("features", "far", "most"), JUMPS)
+@pytest.mark.parametrize("order", ["in the midst", "to and fro", "the last row"])
+@pytest.mark.parametrize("how", ["at once", "row by row"])
+@pytest.mark.filterwarnings("ignore:a penalty of")
+def test_features_that_jump_are_answered_as_in_extended_precision(
+    features: int, far: float, most: float, order: str, how: str
+) -> None:
+    away = {"in the midst": Y * 0 + (np.arange(300) >= 150), "to and fro": np.arange(300) % 2}
+    rows, offset = X.copy(), far * (np.arange(D) < features)
+    rows += np.outer(away.get(order, np.arange(300) == 299), offset)
+    asked = Q + np.outer(np.arange(40) % 2, offset)
+    targets = np.eye(3)[Y]
+    for model, wanted in (
+        (IncrementalRidgeClassifier(recoding=0), targets),
+        (IncrementalRidgeClassifier(recoding=0, class_weight={}), targets),
+        (IncrementalRidge(), Y[:, None].astype(float)),
+    ):
+        found = answers(taught(model, rows, how), asked)
+        expected = oracles.extended_ridge(rows, wanted, 1.0, asked)
+        assert error(found.reshape(expected.shape), expected) < most
+
+
+def test_what_x_x_cannot_tell_is_said() -> None:
+    rows = X + np.outer(np.arange(300) >= 150, 1e9 * SOME)
+    with pytest.warns(UserWarning, match="less than the rounding of the sums"):
+        IncrementalRidgeClassifier().fit(rows, Y)
+
+
 @pytest.mark.parametrize("weights", [None, np.where(Y == 0, 3.0, 0.5)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("class_weight", [None, {}], ids=["one gram", "gram of each class"])
 def test_forgetting_merging_and_saving_hold_far_from_zero(
@@ -86,6 +122,37 @@ def test_forgetting_merging_and_saving_hold_far_from_zero(
     fresh = IncrementalRidgeClassifier(class_weight=class_weight)
     fresh.fit(X[100:], Y[100:], sample_weight=rest)
     assert error(answers(loaded, Q + offset), answers(fresh, Q)) < 1e-6
+
+
+@EVERYWHERE
+@pytest.mark.usefixtures("array_api")
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_on_devices_features_far_from_zero_are_as_near(place: str, class_weight: Any) -> None:
+    offset = 1e6 * SOME
+    whole = IncrementalRidgeClassifier(class_weight=class_weight).fit(X, Y)
+    one, two = (PLAIN[place](class_weight=class_weight) for _ in range(2))
+    one.fit(X[:100] + offset, Y[:100])
+    for rows, y in zip(np.split(X[100:] + offset, 40), np.split(Y[100:], 40), strict=True):
+        two.partial_fit(rows, y)
+    assert error(one.merge(two).scores(Q + offset), whole.scores(Q)) < 1e-6
+
+
+# A third of the rows each: all see their rows from elsewhere.
+THIRDS = np.split(np.arange(300), 3)
+APART = X + np.outer(1e6 * (np.arange(300) // 100), np.arange(D) == 4) + 1e6 * (np.arange(D) == 5)
+
+
+def test_partitions_of_different_places_are_merged_as_one_whole() -> None:
+    there = da.from_array(APART, chunks=(100, D)), da.from_array(Y, chunks=100)
+    found = IncrementalRidgeClassifier(recoding=0).fit(*there).scores(APART[::7])
+    assert error(found, oracles.extended_ridge(APART, np.eye(3)[Y], 1.0, APART[::7])) < 1e-9
+
+
+def test_regressors_of_different_places_are_merged_as_one_whole() -> None:
+    one, two, three = (IncrementalRidge().fit(APART[part], Y[part]) for part in THIRDS)
+    found = one.merge(two).merge(three).predict(APART[::7])
+    expected = oracles.extended_ridge(APART, Y[:, None], 1.0, APART[::7])
+    assert error(found, expected[:, 0]) < 1e-9
 
 
 @pytest.mark.parametrize("model", KINDS, ids=str)
