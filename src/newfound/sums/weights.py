@@ -14,8 +14,8 @@ from newfound.sums.rows import LARGEST_SQUARE
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 # Sums of weighted rows stay below this: what a model file may hold is larger.
 LARGEST_SUM = 1e140
-# How many times as heavy as the lightest examples of a model the heaviest may be: beside them,
-# others are lost to the rounding of float64.
+# How many times as heavy as the lightest examples of a model the heaviest may be: beyond that, the
+# lightest are lost to rounding. scikit-learn's AdaBoost keeps its weights within that, too.
 LARGEST_RATIO = 1 / float(np.finfo(np.float64).eps)
 # What a model that begins is told where nothing counts.
 NOTHING_WEIGHS = "all weights are zero, but at least one example is needed"
