@@ -132,7 +132,7 @@ def extended_ridge(
     matrix = around.T @ around + Extended(penalty) * np.eye(X.shape[1])
     weights = extended_solve(matrix, around.T @ targets)
     answers = (asked - X.mean(axis=0)) @ weights + Y.mean(axis=0)
-    return answers.astype(np.float64)
+    return np.asarray(answers, dtype=np.float64)
 
 
 def pretended_without(

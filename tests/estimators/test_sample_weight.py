@@ -318,6 +318,7 @@ def test_one_number_is_the_weight_of_every_row(weight: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:what was forgotten was so large")
+@pytest.mark.filterwarnings("ignore:a penalty of")  # beside such weights
 @pytest.mark.parametrize("kind", [*KINDS, IncrementalRidge])
 def test_weights_that_rounding_would_swallow_are_refused_when_they_are_taught(kind: Any) -> None:
     X, y = load_iris(return_X_y=True)

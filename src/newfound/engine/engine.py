@@ -22,9 +22,11 @@ from newfound.selection.penalty import PenaltySelector
 from newfound.selection.selector import Selector
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.regression import RegressionSolver
-from newfound.solvers.rounding import resolution, rounding_left_by, warn_of_penalty
+from newfound.solvers.rounding import resolution, rounding_left, warn_of_penalty
 from newfound.solvers.settings import AnySettings, RegressionSettings, SelectionSettings
 
+# How often larger than the one that was told an error must be to be told, too.
+MORE = 10.0
 # Features up to which BLAS keeps all that a row takes to the thread that calls it, by itself.
 NARROW = 90
 IN_THIS_THREAD = nullcontext()
@@ -58,8 +60,9 @@ class Engine:
     # _calibration, _known_metric: of the present memory. None: to be worked out.
     # _predictor: what answers are made with. None: something has changed.
     # changes: how often something was learned or forgotten.
-    # _judged: the squares of features beside which the penalty was looked at last. _is_said: it was
-    #     less than their rounding, and that was said.
+    # _judgements: how often the sums were judged when the penalty was looked at beside them.
+    # _is_said: that it is less than their rounding was said.
+    # _rounding: what forgetting had left in the weights when that was told last.
 
     def __init__(self, memory: Memory, settings: AnySettings, choice: Choice | None = None) -> None:
         self.memory, self.settings = memory, settings
@@ -70,7 +73,8 @@ class Engine:
         self._calibration: Calibration | None = None
         self._known_metric: Metric | None = None
         self._predictor: Any = None
-        self.changes, self._judged, self._is_said = 0, memory.sums.judged, False
+        self.changes, self._judgements, self._is_said = 0, memory.sums.judgements, False
+        self._rounding = 0.0
         memory.keep(settings.cap, settings.seed)
         memory.centre(settings.fit_intercept)
 
@@ -92,7 +96,9 @@ class Engine:
 
     def move(self, device: Device | None) -> "Engine":
         """Return such a copy on a device or, with None, on the host."""
-        return Engine(self.memory.move(device), self.settings, self.choice.copy())
+        moved = Engine(self.memory.move(device), self.settings, self.choice.copy())
+        moved._is_said, moved._rounding = self._is_said, self._rounding
+        return moved
 
     def configure(self, settings: AnySettings) -> "Engine":
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
@@ -143,8 +149,10 @@ class Engine:
         key = (settings.class_weight, settings.fit_intercept)
         if self._solver is None or self._made_for != key:
             self._solver, self._made_for = self._new_solver(penalty), key
+            self._look_at_penalty(penalty)
         if self._solver.penalty != penalty:
             self._solver.use(penalty)
+            self._look_at_penalty(penalty)
         return self._solver
 
     def _new_solver(self, penalty: float) -> Any:
@@ -181,25 +189,26 @@ class Engine:
                 if solver is not None:
                     solver.discard()
                 raise
-            if memory.sums.judged is not self._judged:
-                self._look_at_penalty()
+            if memory.sums.judgements != self._judgements and is_fixed:
+                self._look_at_penalty(self.choice.penalty(memory))
 
-    def _look_at_penalty(self) -> None:
-        """Warn if the penalty is lost beside the sums, once: it is looked at as they double."""
-        self._judged = squares = self.memory.sums.judged
-        if self._is_said or not self.choice.is_fixed:
-            return
-        features = squares[: squares.size - self.memory.targets]
-        self._is_said = self.penalty < resolution(features)
-        if self._is_said:
-            warn_of_penalty(self.penalty, features)
+    def _look_at_penalty(self, penalty: float) -> None:
+        """Warn if a fixed penalty is lost beside the sums, once; they are asked as they double."""
+        sums = self.memory.sums
+        self._judgements = sums.judgements
+        if self.choice.is_fixed and not self._is_said:
+            features = sums.squares[: sums.width - self.memory.targets]
+            self._is_said = penalty < resolution(features)
+            if self._is_said:
+                warn_of_penalty(penalty, features)
 
     @one_thread
     def forget(self, batch: Batch) -> float:
         """Forget rows, all or none; with weights, those that they were learned with.
 
-        Returns how large an error they left in the weights, relative to these. Raises
-        NotTaughtError, with nothing changed, if they cannot all have been taught.
+        Returns how large an error all that went has left in the weights, relative to these; 0
+        where that was told before, or hardly more. Raises NotTaughtError, with nothing changed, if
+        they cannot all have been taught.
         """
         memory = self.memory
         self._note_change()
@@ -217,8 +226,11 @@ class Engine:
             raise
         if not self.choice.is_fixed:
             self.choice.forgot(batch, vanished, memory)
-        gone = on_host(memory.sums.around(batch.features, batch.weights))
-        return rounding_left_by(gone, memory.sums, solver.penalty, solver.fit_intercept)
+        error = rounding_left(memory.sums, solver.penalty, solver.fit_intercept)
+        if error < MORE * self._rounding:
+            return 0.0
+        self._rounding = error
+        return error
 
     @one_thread
     def forget_class(self, label: Any) -> None:

@@ -1,42 +1,38 @@
-"""What forgetting a very large row leaves behind: its rounding."""
+"""What sums cannot tell: the rounding of what was far larger, and penalties below it."""
 
 import warnings
 
 import numpy as np
 
-from newfound.common.arrays import Floats, Rows
+from newfound.common.arrays import Floats
 from newfound.common.device import on_host
 from newfound.sums.sums import Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
 FELT = 1e-6
-# How often longer than what is left, typically, a row must have been to be suspected of it.
+# How often longer than all that is left rows must have been, seen from where they were seen, to be
+# suspected of it.
 OUTLIER = 100.0
 
 
-def rounding_left_by(gone: Rows, sums: Sums, penalty: float, fit_intercept: bool) -> float:
-    """Estimate the relative error of the weights that rows `gone`, (m, d), left in the sums.
+def rounding_left(sums: Sums, penalty: float, fit_intercept: bool) -> float:
+    """Estimate the relative error of the weights that rounding has left in the sums.
 
-    Rows are seen from the origin of the sums, times the roots of their weights, if they have any.
+    It is the rounding of the largest X'X there ever was, beside the least sum of squares of a
+    feature around its mean, plus the penalty: eps peak / (least + penalty). Rows that were still
+    waiting to be added up leave nothing. 0, unless there was far more than there is now.
 
-    0 unless one of them was far longer than what is left. Then it is the rounding of the
-    largest X'X there ever was, beside the least sum of squares of a feature around its mean,
-    plus the penalty: eps peak / (least + penalty). Rows that were still waiting to be added up
-    leave nothing.
-
-    >>> sums = Sums.of([[1.0], [2.0]], ["cup", "mug"])
-    >>> rounding_left_by(np.array([[1.5]]), sums, penalty=1.0, fit_intercept=True)
+    >>> rounding_left(Sums.of([[1.0], [2.0]], ["cup", "mug"]), penalty=1.0, fit_intercept=True)
     0.0
     """
-    if not sums.total:
+    peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
+    if not sums.total or eps * peak < FELT * penalty:  # nearly always
         return 0.0
-    longest = np.einsum("ij,ij->i", gone, gone, dtype=np.float64).max()
     squares = sums.squares
-    if longest <= OUTLIER**2 * squares.sum() / sums.total:
-        return 0.0
     if fit_intercept:
         squares = squares - on_host(sums.cross).sum(axis=1) ** 2 / sums.weight_sum
-    peak, eps = sum(gram.peak for gram in sums.grams), np.finfo(np.float64).eps
+    if peak < OUTLIER**2 * max(0.0, float(squares.sum())):
+        return 0.0
     return float(eps * peak / (max(0.0, squares.min()) + penalty))
 
 

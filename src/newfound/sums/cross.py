@@ -8,7 +8,7 @@ import numpy as np
 from newfound.common.arrays import Floats, Index, Rows
 from newfound.sums.blas import CHUNK_ROWS
 from newfound.sums.device import with_capacity
-from newfound.sums.exact import add_exactly, split
+from newfound.sums.exact import add_exactly, product, split
 
 
 def class_terms(
@@ -109,7 +109,7 @@ class Cross:
     def shifted(self, by: Floats, weight_sums: Floats) -> "Cross":
         """Return the sums of the same rows seen from an origin that has moved `by` (d,)."""
         shifted = copy.deepcopy(self)
-        terms = -np.outer(weight_sums, by)[None]
+        terms = -np.array(product(weight_sums[:, None], by))
         shifted.prepare(np.arange(self.size), terms, self.size)()
         return shifted
 

@@ -20,6 +20,22 @@ def add_exactly(total: Floats, residue: Floats, term: Floats) -> tuple[Floats, F
     return nearest, error - (nearest - raised)
 
 
+def product(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """Return the product of two arrays in twice the working precision (Dekker 1971).
+
+    >>> product(np.array([1e8 + 1]), np.array([1e8 + 1]))
+    (array([1.00000002e+16]), array([1.]))
+    """
+    whole = left * right
+    halves = []
+    for part in (left, right):
+        raised = part * (2.0**27 + 1)
+        high = raised - (raised - part)
+        halves.append((high, part - high))
+    (a, b), (c, d) = halves
+    return whole, ((a * c - whole) + a * d + b * c) + b * d
+
+
 def split(X: Floats) -> tuple[Floats, Floats]:
     """Return two matrices whose sum is `X`, (m, d), the first with columns that add up exactly.
 

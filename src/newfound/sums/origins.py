@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats
-from newfound.common.device import Array, on_host
+from newfound.common.device import Array, device_of, on_host
+from newfound.sums.device import rows_at
 
 if TYPE_CHECKING:
     from newfound.sums.sums import Sums
@@ -24,14 +25,19 @@ class Sample(NamedTuple):
     """A few rows of a batch, on the host, which stand for all of it."""
 
     rows: Floats  # as they came, shape (k, d)
-    weight: float  # how many rows each of them stands for
+    weights: Floats  # of those that each of them stands for, shape (k,)
 
     @classmethod
-    def of(cls, X: Array) -> "Sample":
-        """Return rows from all over a batch (m, d), at most `SAMPLE` of them."""
-        step = -(-int(X.shape[0]) // SAMPLE) or 1
-        rows = np.asarray(on_host(X[::step, :]), dtype=np.float64)
-        return cls(rows, X.shape[0] / len(rows) if len(rows) else 0.0)
+    def of(cls, X: Array, weights: Floats | None) -> "Sample":
+        """Return rows from all over a batch (m, d), or the heaviest, at most `SAMPLE` of them."""
+        number = int(X.shape[0])
+        if weights is None:
+            step = -(-number // SAMPLE) or 1
+            rows = np.asarray(on_host(X[::step, :]), dtype=np.float64)
+            return cls(rows, np.full(len(rows), number / max(1, len(rows))))
+        places = np.sort(np.argsort(-weights, kind="stable")[:SAMPLE])
+        rows = np.asarray(on_host(rows_at(X, places, device_of(X))), dtype=np.float64)
+        return cls(rows, weights[places] * (weights.sum() / weights[places].sum()))
 
 
 def is_far(total: Floats, squares: Floats, weight_sum: float) -> NDArray[np.bool_]:
@@ -60,30 +66,37 @@ def nearest_values(rows: Floats, mean: Floats) -> Floats:
     return values
 
 
-def judge(sums: "Sums", X: Array | None = None) -> None:
-    """Move the origin of sums to where rows are, those of `X` (m, d) that are to come included.
+def judge(sums: "Sums", X: Array | None = None, weights: Floats | None = None) -> None:
+    """Move the origin of sums to where rows are, `X` (m, d) included, which are to come.
 
     It stays where it is, unless it is far from their mean. Judge it whenever as many rows have come
     and gone as there were.
     """
-    sample = Sample(np.zeros((0, sums.width)), 0.0) if X is None else Sample.of(X)
-    number = round(len(sample.rows) * sample.weight)
-    sums.until_judged, n = max(LEAST_ROWS, sums.total + number), sums.weight_sum + number
-    if not n:
+    sample = Sample(np.zeros((0, sums.width)), np.zeros(0))
+    if X is not None:
+        sample = Sample.of(X, weights)
+    number = 0 if X is None else int(X.shape[0])
+    sums.until_judged, sums.judgements = max(LEAST_ROWS, sums.total + number), sums.judgements + 1
+    n = sums.weight_sum + float(sample.weights.sum())
+    if not n or not sums.is_centred:
         return
     origin = np.zeros(sums.width) if sums.origin is None else on_host(sums.origin)
     coming = sample.rows - origin
-    total = on_host(sums.cross).sum(axis=1) + sample.weight * coming.sum(axis=0)
-    squares = sums.squares + sample.weight * np.square(coming).sum(axis=0)
+    total = on_host(sums.cross).sum(axis=1) + sample.weights @ coming
+    squares = sums.squares + sample.weights @ np.square(coming)
     far = is_far(total, squares, n) if sums.total else np.ones(sums.width, dtype=bool)
     if far.any():
         held = [gram.rows for gram in sums.grams if gram.buffer.count]
         mean, rows = origin + total / n, np.concatenate([sample.rows, *held])
         nearest = nearest_values(rows, mean) if len(rows) else mean
-        origin = np.where(far, nearest, origin)
-        sums.move_origin(origin)
-        squares = sums.squares + sample.weight * np.square(sample.rows - origin).sum(axis=0)
-    sums.judged = squares
+        sums.move_origin(np.where(far, nearest, origin))
+
+
+def judged(sums: "Sums", X: Array, weights: Floats | None) -> "Sums":
+    """Return a copy of sums after judgement, to take their place; they are left as they are."""
+    nearer = copy.copy(sums)
+    judge(nearer, X, weights)
+    return nearer
 
 
 def seen_alike(sums: "Sums", other: "Sums") -> "Sums":

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,8 @@ class Sums(ClassTable):
 
     # origin: where rows are seen from, shape (d,), where they live; replaced, never written to. A
     #     value that was taught, in each feature. None: zero. It moves when it is far from the mean.
-    # judged: sum of the squares of each feature, seen from there, shape (d,), when it was judged.
     # until_judged: how many rows may come and go before it is judged again whether it is.
+    # judgements: how often it was.
     # _cross: the sum of the rows of each class (X'Y), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
     # has_shrunk: whether rows were taken out since these began, or were read and found sound: what
@@ -84,11 +85,11 @@ class Sums(ClassTable):
         self.device = device
         self.is_centred = is_centred
         self.origin: Any = None
-        self.until_judged, self.judged = 0, np.zeros(width)
+        self.until_judged, self.judgements = 0, 0
         self.dtype: np.dtype[Any] | None = None
         self.has_shrunk = False
         self.grams: list[Any] = [] if per_class else [self._new_gram()]
-        self._cross = self._cross_of(np.zeros((0, width)), np.zeros((0, width)))
+        self._cross = _cross_of(np.zeros((0, width)), np.zeros((0, width)), device)
         self._added_up: Gram | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -250,8 +251,10 @@ class Sums(ClassTable):
         What else is to change with the sums is done with them as one, last.
         """
         number = len(index)
-        if self.until_judged <= 0 and number and self.is_centred:
-            origins.judge(self, X)
+        if number > self.until_judged:
+            nearer = origins.judged(self, X, sample_weight)
+            nearer.add(X, index, labels, sample_weight, partial(self._become, nearer), *also)
+            return
         old, size = len(self._counts), len(labels)
         new = size - old
         counts = np.pad(self._counts, (0, new)) if new else self._counts.copy()
@@ -275,6 +278,10 @@ class Sums(ClassTable):
                 change()
             for change in also:
                 change()
+
+    def _become(self, other: "Sums") -> None:
+        """Take the place of other sums, which are not used any more."""
+        self.__dict__.update(other.__dict__)
 
     def _prepare_sums(
         self, X: Rows, index: Index, sample_weight: Floats | None, grams: list[Any], size: int
@@ -429,8 +436,7 @@ class Sums(ClassTable):
         self.has_shrunk |= other.has_shrunk
         if other.dtype is not None:
             self.dtype = _wider(self.dtype, other.dtype)
-        if self.is_centred:
-            origins.judge(self)
+        origins.judge(self)
 
     def __add__(self, other: "Sums") -> "Sums":
         """Return the sums of both, neither of which changes; classes are matched by label.
@@ -459,7 +465,7 @@ class Sums(ClassTable):
         """Take over arrays of `to_arrays`, all but those of the Grams, which start empty."""
         self.labels, self._position, self.dtype = labels, positions(labels), dtype
         self.counts = arrays["counts"].astype(np.int64)
-        self._cross = self._cross_of(arrays["cross"], arrays["cross_residue"])
+        self._cross = _cross_of(arrays["cross"], arrays["cross_residue"], self.device)
         origin = arrays["origin"]
         if origin.any():
             self.origin = origin if self.device is None else self.device.put(origin)
@@ -474,12 +480,6 @@ class Sums(ClassTable):
         limit = self.width // 2 if self.per_class else None
         apart = self.device is None and not self.per_class
         return Gram(self.width, limit, apart, self.device, self.origin)
-
-    def _cross_of(self, totals: Floats, residue: Floats) -> Cross | DeviceCross:
-        """Return sums by class that have these values, (T, d), which are on the host."""
-        if self.device is not None:
-            return DeviceCross(self.device.put(totals + residue), self.device)
-        return Cross(totals.copy(), residue.copy())
 
     def _replace(
         self, gone: Index, counts: Counts, weight_sums: Cross | None, cross: Any, grams: list[Any]
@@ -500,6 +500,13 @@ class Sums(ClassTable):
             self._cross, self.grams, self._added_up = cross, grams, None
             self._weight_sums = weight_sums
             self.until_judged *= bool(self.total)
+
+
+def _cross_of(totals: Floats, residue: Floats, device: Device | None) -> Cross | DeviceCross:
+    """Return sums by class that have these values, (T, d), which are on the host."""
+    if device is not None:
+        return DeviceCross(device.put(totals + residue), device)
+    return Cross(totals.copy(), residue.copy())
 
 
 def _wider(known: np.dtype[Any] | None, new: np.dtype[Any]) -> np.dtype[Any]:
