@@ -62,7 +62,7 @@ class Engine:
     # changes: how often something was learned or forgotten.
     # _judgements: how often the sums were judged when the penalty was looked at beside them.
     # _is_said: that it is less than their rounding was said.
-    # _rounding: what forgetting had left in the weights when that was told last.
+    # _rounding: what forgetting had left in the weights when that was told last. None: nobody asked.
 
     def __init__(self, memory: Memory, settings: AnySettings, choice: Choice | None = None) -> None:
         self.memory, self.settings = memory, settings
@@ -74,7 +74,7 @@ class Engine:
         self._known_metric: Metric | None = None
         self._predictor: Any = None
         self.changes, self._judgements, self._is_said = 0, memory.sums.judgements, False
-        self._rounding = 0.0
+        self._rounding: float | None = None
         memory.keep(settings.cap, settings.seed)
         memory.centre(settings.fit_intercept)
 
@@ -215,6 +215,8 @@ class Engine:
         # Whatever its penalty: several calls shall not each wait for a selection.
         solver = self._solver if self._solver is not None else self.solver
         remove = memory.prepare_removal(batch)
+        if self._rounding is None:
+            self._rounding = self._rounding_left(solver.penalty)
         try:
             solver.forget(batch.features, batch.of_class, batch.weights)
             vanished = remove()
@@ -226,11 +228,14 @@ class Engine:
             raise
         if not self.choice.is_fixed:
             self.choice.forgot(batch, vanished, memory)
-        error = rounding_left(memory.sums, solver.penalty, solver.fit_intercept)
+        error = self._rounding_left(solver.penalty)
         if error < MORE * self._rounding:
             return 0.0
         self._rounding = error
         return error
+
+    def _rounding_left(self, penalty: float) -> float:
+        return rounding_left(self.memory.sums, penalty, self.settings.fit_intercept)
 
     @one_thread
     def forget_class(self, label: Any) -> None:

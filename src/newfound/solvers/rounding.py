@@ -10,8 +10,7 @@ from newfound.sums.sums import Sums
 
 # An error of the weights, relative to their size, that forgetting does not pass over in silence.
 FELT = 1e-6
-# How often longer than all that is left rows must have been, seen from where they were seen, to be
-# suspected of it.
+# How often longer than all that is left together rows must have been to be suspected of it.
 OUTLIER = 100.0
 
 

@@ -253,7 +253,8 @@ class Sums(ClassTable):
         number = len(index)
         if number > self.until_judged:
             nearer = origins.judged(self, X, sample_weight)
-            nearer.add(X, index, labels, sample_weight, partial(self._become, nearer), *also)
+            become = partial(vars(self).update, vars(nearer))
+            nearer.add(X, index, labels, sample_weight, become, *also)
             return
         old, size = len(self._counts), len(labels)
         new = size - old
@@ -278,10 +279,6 @@ class Sums(ClassTable):
                 change()
             for change in also:
                 change()
-
-    def _become(self, other: "Sums") -> None:
-        """Take the place of other sums, which are not used any more."""
-        self.__dict__.update(other.__dict__)
 
     def _prepare_sums(
         self, X: Rows, index: Index, sample_weight: Floats | None, grams: list[Any], size: int
