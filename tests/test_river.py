@@ -180,7 +180,7 @@ def test_ctrl_c_never_parts_a_name_from_its_column(names: list[str]) -> None:
         lambda: taught(None, THINGS[:60], LABELS[:60]),
         lambda model: model.learn_one(dict.fromkeys(names, 7.0), "mug"),
         look,
-        moments=share_of(200),
+        moments=share_of(60),
     )
 
 

@@ -67,7 +67,7 @@ def test_classes_change_all_or_not_at_all(make: Any, change: Change, tmp_path: P
 
 
 def test_the_choice_of_parameters_counts_the_rows_that_are_learned(tmp_path: Path) -> None:
-    assert_whole(IncrementalRidgeClassifierCV, CHANGES["a row"], tmp_path, moments=60)
+    assert_whole(IncrementalRidgeClassifierCV, CHANGES["a row"], tmp_path, share_of(60))
 
 
 def assert_whole(make: Any, change: Change, folder: Path, moments: int | None = None) -> None:
@@ -90,7 +90,7 @@ def assert_whole(make: Any, change: Change, folder: Path, moments: int | None = 
         model.save(folder / "model")
         return [*seen, answers(X), (folder / "model").read_bytes()]
 
-    check_interrupted(asked, change, look, moments or share_of(100))
+    check_interrupted(asked, change, look, moments or share_of(30))
 
 
 @pytest.mark.parametrize("make", VARIANTS)

@@ -72,7 +72,7 @@ def test_a_recogniser_knows_all_of_a_change_or_nothing(verb: Any) -> None:
         recogniser.teach_vectors(ROWS[20:], SHOWN[20:])
         return [*seen, *look(recogniser.knowledge)]
 
-    check_interrupted(lambda: taught(0, 16), verb, look_and_go_on, moments=share_of(50))
+    check_interrupted(lambda: taught(0, 16), verb, look_and_go_on, moments=share_of(20))
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
@@ -99,7 +99,7 @@ def test_an_editor_makes_an_edit_and_writes_it_down_or_does_neither(
         again.journal.close()
         return seen
 
-    check_interrupted(make, edit, look_at, moments=share_of(50))
+    check_interrupted(make, edit, look_at, moments=share_of(20))
 
 
 def begin(folder: Path) -> Path:
