@@ -26,8 +26,8 @@ def class_terms(
     it is rounded once.
     """
     if len(X) == 1:
-        row = X.astype(np.float64) if origin is None else X - origin
-        return index, (row if sample_weight is None else sample_weight[:, None] * row)[None]
+        row = X[0].astype(np.float64) if origin is None else X[0] - origin
+        return index, (row if sample_weight is None else sample_weight[0] * row)[None, None]
     from scipy.sparse import csr_array  # asking does without, and frames taught one by one
 
     present, compact = np.unique(index, return_inverse=True)
@@ -94,8 +94,9 @@ class Cross:
                 with_capacity(part if part.flags.writeable else part.copy(), size)
                 for part in (totals, residue)
             )
-        # A slice is ten times faster than a list of one.
-        where = slice(index[0], index[0] + 1) if len(index) == 1 else index
+        where: int | Index = index
+        if len(index) == 1:  # one row is several times faster than a list of one
+            where, terms = int(index[0]), terms[:, 0]
         totals, residue = self._totals[where], self._residue[where]
         for term in terms:
             totals, residue = add_exactly(totals, residue, term)

@@ -15,9 +15,15 @@ def add_exactly(total: Floats, residue: Floats, term: Floats) -> tuple[Floats, F
     """
     raised = total + term
     back = raised - total
-    error = (total - (raised - back)) + (term - back) + residue
+    error = raised - back
+    np.subtract(total, error, out=error)
+    np.subtract(term, back, out=back)
+    error += back
+    error += residue
     nearest = raised + error
-    return nearest, error - (nearest - raised)
+    np.subtract(nearest, raised, out=raised)
+    error -= raised
+    return nearest, error
 
 
 def product(left: Floats, right: Floats) -> tuple[Floats, Floats]:

@@ -85,6 +85,8 @@ class Triangles:
     def prepare(self, X: ShiftedRows, sign: float = 1.0) -> Callable[[], None]:
         """Do all that can fail of adding `sign` X'X; return a function that does the rest."""
         self._thaw()
+        if X.size <= SQUARED_ROWS:
+            X = ShiftedRows(X.part())  # once, for what follows takes them twice
         diagonal, residue = self.diagonal, self.residue
         for start in range(0, X.size, SQUARED_ROWS):
             part = X.part(slice(start, start + SQUARED_ROWS))
