@@ -62,7 +62,7 @@ class Engine:
     # changes: how often something was learned or forgotten.
     # _judgements: how often the sums were judged when the penalty was looked at beside them.
     # _is_said: that it is less than their rounding was said.
-    # _rounding: what forgetting had left in the weights when that was told last. None: nobody asked.
+    # _rounding: what forgetting had left in the weights when that was told last. None: not asked.
 
     def __init__(self, memory: Memory, settings: AnySettings, choice: Choice | None = None) -> None:
         self.memory, self.settings = memory, settings
