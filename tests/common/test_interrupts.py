@@ -1,5 +1,7 @@
 """Signals wait while something is being changed, and none is lost."""
 
+import _signal
+import itertools
 import signal
 import threading
 from collections.abc import Iterator
@@ -59,6 +61,37 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     with uninterrupted():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("place", range(2 * len(SIGNALS)))
+def test_two_signals_in_a_row_leave_no_block_that_keeps_them_for_ever(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second comes before anything can be put back because of the first."""
+    calls, leave, really_replace = itertools.count(), uninterrupted.__exit__, _signal.signal
+
+    def replace(number: int, handler: Any) -> None:
+        if next(calls) == place:
+            monkeypatch.setattr(uninterrupted, "__exit__", interrupted)
+            raise Ended(number)
+        really_replace(number, handler)
+
+    def interrupted(*_: object) -> None:
+        monkeypatch.setattr(uninterrupted, "__exit__", leave)
+        raise Ended
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_signal, "signal", replace)
+        with pytest.raises(Ended):
+            press_inside([])
+    monkeypatch.setattr(uninterrupted, "__exit__", leave)
+    for number in SIGNALS:
+        with pytest.raises(Ended):  # at once
+            signal.raise_signal(number)
+        halves: list[str] = []
+        with pytest.raises(Ended):
+            press_inside(halves, number)
+        assert halves == ["one", "two", "three"]
 
 
 def test_in_other_threads_there_is_nothing_to_do() -> None:

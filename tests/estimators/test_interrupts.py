@@ -45,6 +45,7 @@ CHANGES: dict[str, Change] = {
     "forget rows": lambda model: model.forget(*rows(5, 45, model)),
     "forget all": lambda model: model.forget(*rows(0, 120, model)),
     "merge": lambda model: model.merge(clone(model).fit(*rows(200, 240, model))),
+    "another setting": lambda model: model.set_params(fit_intercept=False).predict(X[:1]),
 }
 CHANGES_OF_CLASSES: dict[str, Change] = {
     "a class": lambda model: model.partial_fit(X[120:121], ["e"]),

@@ -241,3 +241,79 @@ def test_a_fixed_penalty_below_rounding_is_said_once() -> None:
     with pytest.warns(UserWarning, match="less than the rounding of the sums"):
         model.fit(100 * X, Y)
     model.partial_fit(100 * X[:3], Y[:3])
+
+
+@pytest.mark.parametrize("model", KINDS, ids=str)
+def test_a_model_that_has_forgotten_is_merged_where_it_is(model: Any) -> None:
+    rows, y = X.copy(), Y.astype(float) if isinstance(model, IncrementalRidge) else Y
+    rows[200:] += 100.0
+    ours, theirs = (model.__class__(**model.get_params()) for _ in range(2))
+    ours.fit(rows[:290], y[:290]).forget(rows[:200], y[:200])
+    merged = ours.merge(theirs.fit(rows[290:], y[290:]))
+    expected = model.__class__(**model.get_params()).fit(rows[200:], y[200:])
+    if hasattr(merged, "reconsider"):
+        merged.reconsider()
+    assert error(answers(merged, rows[200:]), answers(expected, rows[200:])) < 1e-9
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("class_weight", [None, {}])
+@pytest.mark.parametrize(
+    ("weight", "moved", "by"), [(1e4, 3, 1e6), (1e12, 8, 100.0), (1e6, 1, 1e5)]
+)
+def test_few_rows_that_outweigh_all_before_are_where_rows_are_seen_from(
+    weight: float, moved: int, by: float, class_weight: Any
+) -> None:
+    """However few they are: not as many as there were before."""
+    rows, weights = X[:25].copy(), np.repeat([1.0, weight], [20, 5])
+    rows[20:, :moved] += by
+    model = IncrementalRidgeClassifier(class_weight=class_weight)
+    for place in range(25):
+        part = slice(place, place + 1)
+        model.partial_fit(rows[part], Y[part], sample_weight=weights[part])
+    expected = Ridge(solver="svd").fit(rows, np.eye(3)[Y[:25]], weights).predict(rows)
+    assert error(model.set_params(recoding=0.0).scores(rows), expected) < 1e-3
+
+
+@pytest.mark.parametrize("value", [0.1, 2024.3, 1.7e9 + 0.1, 1e15 / 3])
+@pytest.mark.parametrize("size", [2, 4])
+def test_nor_has_it_if_a_few_weighted_rows_come_first(value: float, size: int) -> None:
+    rows, weights = X.copy(), np.random.default_rng(0).uniform(0.5, 2, 300)
+    rows[:, 4] = value
+    model = IncrementalRidgeClassifier()
+    model.partial_fit(rows[:size], Y[:size], sample_weight=weights[:size])
+    assert (model.coef_[:, 4] == 0).all()
+    for place in range(size, 60):
+        model.partial_fit(rows[place : place + 1], Y[place : place + 1])
+    assert (model.coef_[:, 4] == 0).all()
+
+
+def test_a_penalty_that_was_chosen_before_rows_jumped_is_chosen_anew() -> None:
+    rows = X.copy()
+    rows[150:, :5] += 1e8
+    model = IncrementalRidgeClassifierCV().partial_fit(rows[:150], Y[:150])
+    before = model.penalty_
+    model.partial_fit(rows[150:], Y[150:])
+    squares = np.square(rows - rows.mean(axis=0)).sum()
+    assert model.penalty_ > np.finfo(float).eps * squares / 4 > before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        IncrementalRidgeClassifierCV([1e-20, 1e-18]),
+        IncrementalRidgeClassifierCV([1e-20, 1e-18], rule=None, recodings=[0.0]),
+        IncrementalRidge([1e-20, 1e-18]),
+    ],
+    ids=str,
+)
+def test_if_all_candidates_are_below_rounding_that_is_said(model: Any) -> None:
+    y = Y.astype(float) if isinstance(model, IncrementalRidge) else Y
+    with pytest.warns(UserWarning, match="less than the rounding of the sums"):
+        model.fit(X, y).predict(Q)
+
+
+def test_a_zero_has_no_sign(tmp_path: Path) -> None:
+    IncrementalRidgeClassifier().fit([[-0.0], [-0.0], [1.0]], [0, 1, 1]).save(tmp_path / "one")
+    newfound.load(tmp_path / "one").save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

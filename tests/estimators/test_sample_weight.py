@@ -338,6 +338,7 @@ def test_weights_that_rounding_would_swallow_are_refused_when_they_are_taught(ki
     np.testing.assert_allclose(model.coef_, kind().fit(X, y, sample_weight=0.5).coef_, rtol=0.2)
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")
 def test_what_rounding_has_swallowed_is_not_taken_for_what_is_left() -> None:
     X, y = load_iris(return_X_y=True)
     model = IncrementalRidgeClassifier().fit(X, y)
@@ -382,3 +383,16 @@ def test_scikit_learn_hands_weights_on(kind: Any) -> None:
         routed = cross_validate(model, X, y, cv=3, params={"sample_weight": w})
         plain = cross_validate(kind(), X, y, cv=3, params={})  # scikit-learn 1.6 takes no None here
     assert not np.allclose(routed["test_score"], plain["test_score"])
+
+
+@pytest.mark.parametrize("kind", [*KINDS, IncrementalRidge])
+@pytest.mark.parametrize(
+    "weights",
+    [[1, -1, 1], ["1", "2", "3"], [1j, 1, 1], [1e101, 1, 1], np.ma.array([1, 2, 3], mask=True)],
+)
+def test_weights_of_a_score_are_those_that_can_be_taught(kind: Any, weights: Any) -> None:
+    rows, y = np.eye(3), [0, 1, 2]
+    model = kind().fit(rows, y)
+    with pytest.raises(InputError, match="sample_weight"):
+        model.score(rows, y, sample_weight=weights)
+    assert model.score(rows, y, sample_weight=[1, 0, 0]) <= 1

@@ -1,7 +1,9 @@
 """Images: whatever a file may hold is handled, or refused by name."""
 
+import gc
 import io
 import os
+import weakref
 import zlib
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from PIL import Image
 
 from newfound.common.errors import UnreadableImageError
+from newfound.features.catalog import extractor_from_name
 from newfound.features.images import LARGEST_PIXELS, as_rgb, read_file
 
 # Red on top, blue below, wider than high: shows turns, swaps of channels and lost rows.
@@ -247,3 +250,27 @@ def test_what_is_nothing_like_an_image_is_said_to_be_none() -> None:
 def test_damaged_exif_says_nothing_about_the_picture() -> None:
     data = encoded(SCENE, "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\xff\xff\0\0")
     assert as_rgb(data).size == SCENE.size
+
+
+def test_a_damaged_image_takes_no_memory_once_it_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not even until the garbage collector comes: many of them may be in a row."""
+    decoded: list[weakref.ref[Image.Image]] = []
+    really_open = Image.open
+
+    def noted(*values: Any, **options: Any) -> Image.Image:
+        image = really_open(*values, **options)
+        decoded.append(weakref.ref(image))
+        return image
+
+    monkeypatch.setattr(Image, "open", noted)
+    noise = Image.effect_noise((200, 200), 100).convert("RGB")
+    extractor, cut = extractor_from_name("pixels:size=8"), encoded(noise, "PNG")[:-100]
+    gc.disable()
+    try:
+        with pytest.raises(UnreadableImageError):
+            extractor.one(cut)
+        assert [one() for one in decoded] == [None]
+    finally:
+        gc.enable()

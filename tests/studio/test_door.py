@@ -160,6 +160,25 @@ def test_who_does_not_read_an_answer_is_cut_off(
     assert served.http.get("/api/health").status_code == 200
 
 
+@pytest.mark.parametrize("more", [b"Content-Length: 5\r\n", b"X: y\r\n" * 130])
+def test_an_upgrade_that_no_websocket_begins_with_is_cut_off(
+    come: Come, serve: Serve, more: bytes
+) -> None:
+    served = serve(token=TOKEN)
+    ask = b"GET /api/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+    key = b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    come(served, ask + b"Connection: Upgrade\r\n" + key + more + b"\r\n").wait_for_end()
+    assert served.http.get("/api/health").status_code == 401
+
+
+def test_who_is_refused_is_not_answered_again_on_the_same_connection(
+    come: Come, serve: Serve
+) -> None:
+    ask = b"GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answers = come(serve(token=TOKEN), ask * 100).trickle(b"")
+    assert answers.count(b"HTTP/1.1 401 ") == 1
+
+
 # Number.
 
 
@@ -223,12 +242,26 @@ def test_who_comes_from_elsewhere_stays_where_one_address_has_most_connections(
 ) -> None:
     if sys.platform != "linux":
         pytest.skip("127.0.0.2 is this machine's on Linux only")
-    served = serve(limits=ServiceLimits(connections=FEW))
+    served = serve(limits=ServiceLimits(connections=2 * FEW))
     other = come(served, address="127.0.0.2")
-    first, *_ = [come(served) for _ in range(FEW)]
+    first, *_ = [come(served) for _ in range(2 * FEW)]
     first.wait_for_end()
     other.socket.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert other.answer().startswith(b"HTTP/1.1 200 ")
+
+
+def test_the_connections_of_a_browser_stay_where_strangers_come_from_everywhere(
+    come: Come, serve: Serve
+) -> None:
+    if sys.platform != "linux":
+        pytest.skip("127.0.0.2 is this machine's on Linux only")
+    served = serve(limits=ServiceLimits(connections=FEW))
+    first, *_ = [come(served, address=f"127.0.0.{2 + place}") for place in range(FEW)]
+    browser = [come(served) for _ in range(FEW - 1)]
+    first.wait_for_end()
+    for one in browser:
+        one.socket.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert all(one.answer().startswith(b"HTTP/1.1 200 ") for one in browser)
 
 
 def test_if_nobody_may_end_the_newest_is_refused(come: Come, serve: Serve) -> None:

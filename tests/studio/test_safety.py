@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from newfound.studio.guard import SECURITY
+from newfound.studio.guard import SECURITY, Access, Guard
 from newfound.studio.limits import Bucket, ServiceLimits
 from tests.studio.conftest import Serve, Served, png
 
@@ -349,6 +349,39 @@ def test_a_body_that_is_not_here_gives_way_if_there_are_too_many_requests(serve:
 def test_a_body_that_came_with_the_token_gives_way_to_nobody(serve: Serve) -> None:
     served = serve(token=TOKEN, limits=ServiceLimits(requests=1))
     assert looks_while_another_begins(served, **BEARER) == (200, 503)
+
+
+def test_an_answer_that_nobody_reads_takes_no_place() -> None:
+    limits = ServiceLimits(requests=1)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def statuses() -> list[int]:
+        guard, unread, seen = Guard(app, limits, Access(None), False, {}), asyncio.Event(), []
+
+        def ask(is_read: bool) -> Any:
+            async def send(message: Any) -> None:
+                seen.append(message.get("status", 0))
+                if not is_read:
+                    unread.set()
+                    await asyncio.Event().wait()
+
+            headers = [(b"host", b"localhost")]
+            scope = {"type": "http", "method": "GET", "path": "/", "scheme": "http"}
+            return guard({**scope, "headers": headers, "query_string": b""}, receive, send)
+
+        waiting = asyncio.create_task(ask(is_read=False))
+        await unread.wait()
+        await ask(is_read=True)
+        waiting.cancel()
+        return seen
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    assert asyncio.run(statuses()) == [200, 200, 0]
 
 
 def test_a_client_that_reads_nothing_holds_up_nobody(shared: Served) -> None:

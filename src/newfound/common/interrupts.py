@@ -32,23 +32,26 @@ class uninterrupted:
     """
 
     # main: what the main thread is known by.
+    # current: the block that it is in. None: in none. It is set once all handlers are replaced, and
+    #     taken back before any is put back: a signal meanwhile, and the next, do not wait.
     # handlers: of the signals that are kept waiting, to be put back.
     # came: signals that wait, and where they came. None: none came.
 
     __slots__ = ("came", "handlers")
 
     main = threading.main_thread().ident
+    current: "uninterrupted | None" = None
 
     def __enter__(self) -> Self:
-        handler = getsignal(SIGINT)
         self.came: dict[int, FrameType | None] | None = None
-        if type(handler) is uninterrupted or get_ident() != uninterrupted.main:
-            self.handlers: tuple[tuple[int, Any], ...] = ()
+        self.handlers: tuple[tuple[int, Any], ...] = ()
+        if uninterrupted.current is not None or get_ident() != uninterrupted.main:
             return self
         if getsignal(SIGTERM) or getsignal(SIGALRM) or getsignal(SIGHUP):
-            pairs = [(number, getsignal(number)) for number in SIGNALS]
+            pairs = [(number, _handler(number)) for number in SIGNALS]
             self.handlers = tuple([pair for pair in pairs if callable(pair[1])])
         else:  # nearly always
+            handler = _handler(SIGINT)
             self.handlers = ((SIGINT, handler),) if callable(handler) else ()
         try:
             for number, _ in self.handlers:
@@ -56,9 +59,13 @@ class uninterrupted:
         except BaseException:  # of a handler that was not replaced yet
             self.__exit__()
             raise
+        uninterrupted.current = self
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self.handlers:
+            return
+        uninterrupted.current = None
         try:
             for number, handler in self.handlers:
                 _signal.signal(number, handler)
@@ -69,8 +76,11 @@ class uninterrupted:
             self._let_through(self.came)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Keep a signal waiting."""
-        self.came = {**(self.came or {}), number: frame}
+        """Keep a signal waiting; but let it through if the block is done, or has not begun."""
+        if uninterrupted.current is self:
+            self.came = {**(self.came or {}), number: frame}
+        else:
+            dict(self.handlers)[number](number, frame)
 
     def _let_through(self, came: dict[int, FrameType | None]) -> None:
         """Call the handler of each signal that came, though another's may raise."""
@@ -80,6 +90,12 @@ class uninterrupted:
         finally:
             if came:
                 self._let_through(came)
+
+
+def _handler(number: int) -> Any:
+    """Return the handler of a signal, also where an interrupted block has left itself as that."""
+    handler = getsignal(number)
+    return dict(handler.handlers)[number] if type(handler) is uninterrupted else handler
 
 
 def _note_main_thread() -> None:

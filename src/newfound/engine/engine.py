@@ -9,6 +9,7 @@ import numpy as np
 from newfound.common.arrays import Floats, Labels
 from newfound.common.device import Array, Device, on_host
 from newfound.common.errors import InputError, NotTaughtError
+from newfound.common.interrupts import uninterrupted
 from newfound.common.threads import one_thread
 from newfound.engine.predictor import ClassPredictor, Predictions, TargetPredictor
 from newfound.engine.unknown import Metric
@@ -67,7 +68,7 @@ class Engine:
     def __init__(self, memory: Memory, settings: AnySettings, choice: Choice | None = None) -> None:
         self.memory, self.settings = memory, settings
         self.choice = choice_for(settings) if choice is None else choice
-        self._new_solver(1.0)  # what these sums cannot serve is refused here
+        self._new_solver(1.0, settings)  # what these sums cannot serve is refused here
         self._solver: Any = None
         self._made_for: tuple[Any, ...] = ()
         self._calibration: Calibration | None = None
@@ -102,21 +103,19 @@ class Engine:
 
     def configure(self, settings: AnySettings) -> "Engine":
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
-        before, self.settings = self.settings, settings
-        if settings is not before and settings != before:
-            try:
-                if layer_for(settings, self.memory.width) != self.memory.layer:
-                    raise InputError("the layer cannot change once rows are learned: fit anew")
-                self._new_solver(1.0)
-            except ValueError:
-                self.settings = before
-                raise
+        if settings is self.settings or settings == self.settings:
+            return self
+        if layer_for(settings, self.memory.width) != self.memory.layer:
+            raise InputError("the layer cannot change once rows are learned: fit anew")
+        self._new_solver(1.0, settings)
+        with uninterrupted():
+            self.memory.centre(settings.fit_intercept)
+            self.memory.keep(settings.cap, settings.seed)
             if isinstance(self.choice, Selector) and isinstance(settings, SelectionSettings):
                 self.choice.settings = settings  # what it knows may be of use
             else:
                 self.choice = choice_for(settings)
-            self.memory.keep(settings.cap, settings.seed)
-            self.memory.centre(settings.fit_intercept)
+            self.settings = settings
             self._note_change()
         return self
 
@@ -148,15 +147,17 @@ class Engine:
         settings = self.settings
         key = (settings.class_weight, settings.fit_intercept)
         if self._solver is None or self._made_for != key:
-            self._solver, self._made_for = self._new_solver(penalty), key
-            self._look_at_penalty(penalty)
+            self._solver = self._new_solver(penalty, settings)
+            self._made_for, self._judgements = key, -1
         if self._solver.penalty != penalty:
             self._solver.use(penalty)
+            self._judgements = -1
+        if self._judgements != self.memory.sums.judgements:
             self._look_at_penalty(penalty)
         return self._solver
 
-    def _new_solver(self, penalty: float) -> Any:
-        sums, settings = self.memory.sums, self.settings
+    def _new_solver(self, penalty: float, settings: AnySettings) -> Any:
+        sums = self.memory.sums
         if isinstance(settings, RegressionSettings):
             return RegressionSolver(sums, self.memory.targets, penalty, settings.fit_intercept)
         return solver_for(sums, settings, penalty)
@@ -173,34 +174,37 @@ class Engine:
             plan = None if is_fixed else self.choice.plan(memory, batch, defer)
             self._note_change()
             solver = self.solver if is_fixed and self._solver is None else self._solver
-            try:
-                if solver is not None and defer:
-                    solver.discard()
-                elif solver is not None:
-                    solver.learn(batch.features, batch.of_class, batch.labels, batch.weights)
-                if is_fixed:
-                    memory.add(batch)
-                else:
-                    memory.add(batch, partial(self.choice.follow, plan, memory))
-                    if solver is not None:
-                        self.choice.guide(solver)
-            except BaseException:
-                # What the solver has learned of the rows need not be what the memory has.
+            self._solver = None  # it may have learned what the memory has not, until all is done
+            if solver is not None and defer:
+                solver.discard()
+            elif solver is not None:
+                solver.learn(batch.features, batch.of_class, batch.labels, batch.weights)
+            if is_fixed:
+                memory.add(batch)
+            else:
+                memory.add(batch, partial(self.choice.follow, plan, memory))
                 if solver is not None:
-                    solver.discard()
-                raise
-            if memory.sums.judgements != self._judgements and is_fixed:
-                self._look_at_penalty(self.choice.penalty(memory))
+                    self.choice.guide(solver)
+            self._solver = solver
+            if memory.sums.judgements != self._judgements:
+                if is_fixed:
+                    self._look_at_penalty(self.choice.penalty(memory))
+                elif solver is not None and solver.penalty < self._resolution():
+                    self.choice.discard()  # it was chosen before these rows came
+                else:
+                    self._judgements = memory.sums.judgements
+
+    def _resolution(self) -> float:
+        """Return the least penalty that the sums can tell from their rounding."""
+        sums = self.memory.sums
+        return resolution(sums.squares[: sums.width - self.memory.targets])
 
     def _look_at_penalty(self, penalty: float) -> None:
-        """Warn if a fixed penalty is lost beside the sums, once; they are asked as they double."""
-        sums = self.memory.sums
-        self._judgements = sums.judgements
-        if self.choice.is_fixed and not self._is_said:
-            features = sums.squares[: sums.width - self.memory.targets]
-            self._is_said = penalty < resolution(features)
-            if self._is_said:
-                warn_of_penalty(penalty, features)
+        """Warn if the penalty is lost beside the sums, once; they are asked as they double."""
+        self._judgements, least = self.memory.sums.judgements, self._resolution()
+        if penalty < least and not self._is_said:
+            self._is_said = True
+            warn_of_penalty(penalty, least)
 
     @one_thread
     def forget(self, batch: Batch) -> float:
@@ -217,15 +221,15 @@ class Engine:
         remove = memory.prepare_removal(batch)
         if self._rounding is None:
             self._rounding = self._rounding_left(solver.penalty)
+        self._solver = None  # as when it learns
         try:
             solver.forget(batch.features, batch.of_class, batch.weights)
-            vanished = remove()
-            solver.remove_classes(vanished)
-        except NotTaughtError:
+        except NotTaughtError:  # it has not
+            self._solver = solver
             raise
-        except BaseException:
-            solver.discard()
-            raise
+        vanished = remove()
+        solver.remove_classes(vanished)
+        self._solver = solver
         if not self.choice.is_fixed:
             self.choice.forgot(batch, vanished, memory)
         error = self._rounding_left(solver.penalty)
@@ -270,8 +274,8 @@ class Engine:
 
     def reconsider(self) -> None:
         """Choose parameters now, from everything there is."""
-        self.choice.reconsider(self.memory)
         self._calibration = self._predictor = None
+        self.choice.reconsider(self.memory)
 
     def prepare(self) -> None:
         """Work out now what the next question will need."""

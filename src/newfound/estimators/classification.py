@@ -18,7 +18,7 @@ from newfound.estimators.representation import Learned, learned_table
 from newfound.selection.calibration import Calibration
 from newfound.solvers.base import Solver
 from newfound.sums.sums import Sums
-from newfound.sums.weights import as_numbers
+from newfound.sums.weights import as_numbers, as_weights
 
 
 class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
@@ -324,10 +324,11 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
         >>> model.score([[0.1], [0.8], [0.9]], ["cup", "mug", "cup"])
         0.6666666666666666
         """
+        if not is_collection(X):
+            y, weights = np.asarray(in_memory(y)), in_memory(sample_weight)
+            return float(super().score(X, y, as_weights(weights, len(y))))
         if sample_weight is not None and not is_collection(sample_weight):
             sample_weight = as_numbers(sample_weight)
-        if not is_collection(X):
-            return float(super().score(X, in_memory(y), in_memory(sample_weight)))
         schema = self._configured().learned.schema
         labels = y if is_collection(y) else schema.y(y, y)
         return accuracy(self.predict(X), X, labels, schema.y, sample_weight)

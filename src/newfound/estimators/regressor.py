@@ -2,15 +2,18 @@
 
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from newfound.common.arrays import Floats
 from newfound.common.device import Array, lasting
+from newfound.distributed.collections import in_memory
 from newfound.estimators.base import IncrementalEstimator
 from newfound.estimators.schema import RegressionSchema
 from newfound.estimators.seeds import Seed
 from newfound.solvers.settings import RegressionSettings
+from newfound.sums.weights import as_weights
 
 
 class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
@@ -137,6 +140,35 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
         learner = self._configured()
         values = learner.ask(X, "predict", "values")
         return values[:, 0] if learner.learned.schema.targets == 1 else values
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return R^2: which share of the variance of the targets is explained.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, d)
+        y : array-like of shape (m,) or (m, k)
+        sample_weight : array-like of shape (m,), optional
+            What each row counts.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was taught.
+        ValueError
+            If `X` is not m rows of d finite numbers, or weights are none that can be taught.
+
+        Examples
+        --------
+        >>> IncrementalRidge().fit([[-1.0], [1.0]], [0.0, 6.0]).score([[-1.0], [1.0]], [0.0, 6.0])
+        0.888...
+        """
+        targets, weights = np.asarray(in_memory(y)), in_memory(sample_weight)
+        return float(super().score(X, targets, as_weights(weights, len(targets))))
 
     @property
     @lasting

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import traceback
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -161,6 +162,7 @@ class Extractor(Transformer):
                     prepared.append(len(results))
                 results.append(Extracted(source, digest, None, None))
             except UnreadableImageError as problem:
+                _drop_locals(problem)
                 results.append(Extracted(source, digest, None, problem))
         if prepared:
             rows = self.run(batch[: len(prepared)])
@@ -175,6 +177,16 @@ class Extractor(Transformer):
         if workspace is None or workspace.shape != shape:
             workspace = self._of_thread.workspace = np.empty(shape, dtype=np.float32)
         return workspace
+
+
+def _drop_locals(error: BaseException | None) -> None:
+    """Let go of what was at hand when an error came: images half decoded.
+
+    They would stay until the garbage collector comes, for the error is kept where it was caught.
+    """
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def _read(source: Any) -> Any:

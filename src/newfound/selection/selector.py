@@ -7,6 +7,7 @@ import numpy as np
 
 from newfound.common.arrays import Counts, Index
 from newfound.common.device import on_host
+from newfound.common.interrupts import uninterrupted
 from newfound.common.pieces import Stages
 from newfound.common.threads import one_thread
 from newfound.memory.batch import Batch
@@ -116,9 +117,10 @@ class Selector(Choice):
 
     def _adopt(self, result: SelectionResult | None, memory: Memory | None = None) -> None:
         """Let a result count; drop what is pending."""
-        self.latest, self.pending, self.forgotten = result, None, 0.0
-        if memory is not None:
-            self._drop_vanished(memory)
+        if result is not None and memory is not None:
+            result = result.only(memory.witnesses.of_class)
+        with uninterrupted():
+            self.latest, self.pending, self.forgotten = result, None, 0.0
 
     def _drop_vanished(self, memory: Memory) -> None:
         """Know nothing of classes that are no more."""

@@ -49,7 +49,9 @@ class DeviceKernel(Kernel):
         workspace[:, :] = 0.0
         add_to_diagonal(workspace, 1 / penalty, self.device)
         inverse, zeros = DeviceInverse(workspace, self.device), self.device.zeros
-        nothing = (zeros(width, 0), zeros(width), np.zeros(0))
+        # A copy, for the mean is changed.
+        mean = self.device.double(X[0, :]) + 0.0 if self.fit_intercept else zeros(width)
+        nothing = (zeros(width, 0), mean, np.zeros(0))
         return DeviceState(inverse, *nothing, self.fit_intercept)
 
     def derive(self, penalty: float) -> DeviceState:

@@ -49,7 +49,10 @@ class Kernel:
         """
         width, single = self.sums.width, X.dtype == np.float32 and self.may_be_single
         identity = identity_over(penalty, np.empty((width, width), order="F"))
-        nothing = (np.zeros((width, 0)), np.zeros(width), np.zeros(0))
+        # The mean of no rows may be anything. A feature that never changes has no weight, to the
+        # bit, if it begins there.
+        mean = X[0].astype(np.float64) if self.fit_intercept else np.zeros(width)
+        nothing = (np.zeros((width, 0)), mean, np.zeros(0))
         return SolverState(inverse_in(identity, 0.0, single=single), *nothing, self.fit_intercept)
 
     def derive(self, penalty: float) -> SolverState:

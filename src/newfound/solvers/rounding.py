@@ -46,11 +46,11 @@ def resolution(squares: Floats) -> float:
     return float(np.finfo(np.float64).eps * squares.sum())
 
 
-def warn_of_penalty(penalty: float, squares: Floats) -> None:
-    """Warn that a penalty is less than what the sums can resolve."""
+def warn_of_penalty(penalty: float, least: float) -> None:
+    """Warn that a penalty is less than the least that the sums can resolve."""
     warnings.warn(
         f"a penalty of {penalty:.1e} is less than the rounding of the sums, about "
-        f"{resolution(squares):.0e}, so weights of features that hardly vary may be rounding, "
+        f"{least:.0e}, so weights of features that hardly vary may be rounding, "
         "too: use a larger penalty, or scale the features",
         UserWarning,
         stacklevel=2,

@@ -19,7 +19,7 @@ class Phase(Enum):
     REST = "the rest of a body that is thrown away, because its answer is sent"
     WORK = "nothing: it is our turn"
     UNREAD = "that an answer is read"
-    END = "that the other side sees the end"
+    END = "that the other side reads what is left, and sees the end"
 
 
 class Connection(H11Protocol):
@@ -47,7 +47,7 @@ class Connection(H11Protocol):
             Phase.REST: farewell,
             Phase.WORK: math.inf,
             Phase.UNREAD: LONGEST_UNREAD,
-            Phase.END: farewell,
+            Phase.END: LONGEST_UNREAD,
         }
         self._enter(Phase.HEAD)
 
@@ -83,6 +83,13 @@ class Connection(H11Protocol):
         """Go on: a good part of an answer was read."""
         super().resume_writing()
         self._follow()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Hand the connection on, or end it if the request is none that a WebSocket begins with."""
+        super().handle_websocket_upgrade(event)
+        protocol: Any = self.transport.get_protocol()
+        if not protocol.handshake_initiated:  # which would wait for ever
+            self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP; where an answer has begun, there is no place for another."""

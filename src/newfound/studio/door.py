@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from newfound.studio.connections import Connection
-from newfound.studio.limits import ServiceLimits
+from newfound.studio.limits import LONGEST_UNREAD, ServiceLimits
 
 log = logging.getLogger("newfound.studio")
 # What the system says if there are no more files, or no memory for them, and seconds to wait then.
@@ -22,6 +22,8 @@ EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 PAUSE = 0.2
 # Connections that may wait until they are taken.
 BACKLOG = 2048
+# Connections that an address may have like any other: a browser opens six at once.
+USUAL = 8
 
 
 @dataclass(eq=False)
@@ -42,9 +44,11 @@ class Guest:
     def may_go(self) -> bool:
         """Whether it may be ended in favour of another: it keeps us waiting, without a token."""
         connection = self.connection
+        if connection.is_trusted:
+            return False
         if connection.transport is not None and connection.transport.is_closing():
             return True  # a WebSocket that was refused, for one
-        return not connection.is_trusted and connection.deadline < math.inf
+        return connection.deadline < math.inf
 
     def end(self) -> None:
         """Close it at once, whatever it does."""
@@ -58,8 +62,9 @@ class Door:
     """Takes connections on sockets, at most so many.
 
     They are counted before TLS. If there are too many, the one ends that has kept us waiting
-    for longest, of the address that has most of them: whoever comes gets in. Those that brought
-    the token, WebSockets, and those that the service works for stay.
+    for longest: of the address that has most of them if one has more than is usual, else of all.
+    So whoever comes gets in. Those that brought the token, WebSockets, and those that the service
+    works for stay.
 
     Parameters
     ----------
@@ -85,7 +90,7 @@ class Door:
         self._make = make
         self._tls: dict[str, Any] = {}
         if tls is not None:
-            self._tls = {"ssl": tls, "ssl_shutdown_timeout": limits.farewell_seconds}
+            self._tls = {"ssl": tls, "ssl_shutdown_timeout": LONGEST_UNREAD}
         self._guests: list[Guest] = []
         self._tasks = []
         for each in sockets:
@@ -148,7 +153,7 @@ class Door:
         if not guests:
             return False
         crowds = Counter(guest.address for guest in guests)
-        last = min(guests, key=lambda one: (-crowds[one.address], one.connection.since))
+        last = min(guests, key=lambda one: (-max(crowds[one.address], USUAL), one.connection.since))
         last.end()
         self._guests.remove(last)
         return True

@@ -2,8 +2,8 @@
 
 import logging
 import secrets
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -84,7 +84,8 @@ class Guard:
     """
 
     # _bucket_of: client -> what measures how fast its requests come.
-    # _requests: bodies of those under way, and whether the token came with them.
+    # _requests: bodies of those that are not answered yet, and whether the token came with them.
+    #     An answer that nobody reads takes no place.
     # _sockets: how many are open.
 
     def __init__(
@@ -108,8 +109,9 @@ class Guard:
         await checked.get(scope["type"], self.app)(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, answer = Headers(scope=scope), _WithHeaders(scope, send)
+        headers = Headers(scope=scope)
         body = Body(receive, self.bodies.get(scope["path"], self.limits.json), self.limits, headers)
+        answer = _WithHeaders(scope, send, partial(self._requests.pop, body, None))
         try:
             self._check(scope)
             self._make_room()
@@ -118,7 +120,10 @@ class Guard:
             await self.app(scope, body.receive, answer.send)
         except Refusal as refusal:
             if not answer.began:
-                await refusal.response(scope, receive, answer.send)
+                response = refusal.response
+                if body.is_over and not scope.get(TRUSTED):  # nor do we answer what was sent along
+                    response.headers["connection"] = "close"
+                await response(scope, receive, answer.send)
         except ClientDisconnect:  # in the middle of a body or of an answer: nobody listens
             pass
         except Exception:
@@ -180,16 +185,17 @@ class Guard:
 
 
 class _WithHeaders:
-    """Adds the headers that every answer has."""
+    """Adds the headers that every answer has, and calls a function when it begins."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self._send, self.began = send, False
+    def __init__(self, scope: Scope, send: Send, begin: Callable[[], object] = bool) -> None:
+        self._send, self._begin, self.began = send, begin, False
         self._is_page = not scope["path"].startswith(("/api", "/metrics"))
 
     async def send(self, message: Message) -> None:
         """Pass a part of an answer on."""
         if message["type"].endswith("http.response.start"):  # also one that refuses a WebSocket
             self.began = True
+            self._begin()
             headers = [*message.get("headers", ()), *SECURITY]
             if not self._is_page:
                 headers.append((b"cache-control", b"no-store"))

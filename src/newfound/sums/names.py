@@ -21,9 +21,10 @@ from newfound.common.errors import InputError
 
 # Unicode's categories: controls, formats, surrogates, separators of lines and of paragraphs.
 _REFUSED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-# What Unicode lets programs not show (Default_Ignorable_Code_Point), of other categories.
+# What Unicode lets programs not show (Default_Ignorable_Code_Point), of other categories; and the
+# Braille pattern without dots.
 _IGNORABLE = frozenset(
-    {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x3164, 0xFFA0}
+    {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2800, 0x3164, 0xFFA0}
     | {*range(0x180B, 0x180E), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
 )
 # What is said of those that have no names.

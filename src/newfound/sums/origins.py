@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.common.arrays import Floats
-from newfound.common.device import Array, device_of, on_host
+from newfound.common.device import Array, device_of, namespace_of, on_host
 from newfound.sums.device import rows_at
+from newfound.sums.shifted import ShiftedRows
 
 if TYPE_CHECKING:
     from newfound.sums.sums import Sums
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
 # Squared distance of the mean from the origin, in variances of a feature, beyond which the origin
 # moves: it costs two of sixteen digits.
 FAR = 100.0
-# Rows of a batch by which a new origin is judged, and rows that are looked at before the first
-# judgement.
-SAMPLE, LEAST_ROWS = 1024, 16
+# Rows of a batch by which a new origin is judged.
+SAMPLE = 1024
 
 
 class Sample(NamedTuple):
@@ -63,33 +63,53 @@ def nearest_values(rows: Floats, mean: Floats) -> Floats:
     """
     places = abs(rows - mean).argmin(axis=0)
     values: Floats = np.take_along_axis(rows, places[None], axis=0)[0]
-    return values
+    return values + 0.0  # which makes -0.0 equal to 0.0
+
+
+def squares_of(X: Array, weights: Floats | None, sums: "Sums") -> float:
+    """Return the sum of the squares of rows `X` (m, d), each with its weight, seen from the origin.
+
+    >>> from newfound.sums import Sums
+    >>> squares_of(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([2.0, 1.0]), Sums(width=2))
+    51.0
+    """
+    if sums.device is None and len(X) == 1:
+        row = X[0] if sums.origin is None else X[0] - sums.origin
+        square = float(row @ row)
+        return square if weights is None else float(weights[0]) * square
+    rows, total = ShiftedRows(X, sums.origin, weights, sums.device), 0.0
+    for start in range(0, rows.size, SAMPLE):
+        part = rows.part(slice(start, min(start + SAMPLE, rows.size)))
+        part = part.astype(np.float64) if sums.device is None else sums.device.double(part)
+        total += float(namespace_of(part).sum(part * part))
+    return total
 
 
 def judge(sums: "Sums", X: Array | None = None, weights: Floats | None = None) -> None:
     """Move the origin of sums to where rows are, `X` (m, d) included, which are to come.
 
-    It stays where it is, unless it is far from their mean. Judge it whenever as many rows have come
-    and gone as there were.
+    It stays where it is, unless it is far from their mean. For that, rows that have come and gone
+    since must have larger squares than all there were: it is to be judged again when they have.
     """
     sample = Sample(np.zeros((0, sums.width)), np.zeros(0))
     if X is not None:
         sample = Sample.of(X, weights)
-    number = 0 if X is None else int(X.shape[0])
-    sums.until_judged, sums.judgements = max(LEAST_ROWS, sums.total + number), sums.judgements + 1
     n = sums.weight_sum + float(sample.weights.sum())
-    if not n or not sums.is_centred:
-        return
-    origin = np.zeros(sums.width) if sums.origin is None else on_host(sums.origin)
-    coming = sample.rows - origin
-    total = on_host(sums.cross).sum(axis=1) + sample.weights @ coming
-    squares = sums.squares + sample.weights @ np.square(coming)
-    far = is_far(total, squares, n) if sums.total else np.ones(sums.width, dtype=bool)
-    if far.any():
-        held = [gram.rows for gram in sums.grams if gram.buffer.count]
-        mean, rows = origin + total / n, np.concatenate([sample.rows, *held])
-        nearest = nearest_values(rows, mean) if len(rows) else mean
-        sums.move_origin(np.where(far, nearest, origin))
+    if n and sums.is_centred:
+        origin = np.zeros(sums.width) if sums.origin is None else on_host(sums.origin)
+        coming = sample.rows - origin
+        total = on_host(sums.cross).sum(axis=1) + sample.weights @ coming
+        squares = sums.squares + sample.weights @ np.square(coming)
+        far = is_far(total, squares, n) if sums.total else np.ones(sums.width, dtype=bool)
+        if far.any():
+            held = [gram.rows for gram in sums.grams if gram.buffer.count]
+            mean, rows = origin + total / n, np.concatenate([sample.rows, *held])
+            nearest = nearest_values(rows, mean) if len(rows) else mean
+            sums.move_origin(np.where(far, nearest, origin))
+    # Twice what is to come: as it comes, and as it is there.
+    coming_squares = 0.0 if X is None else squares_of(X, weights, sums)
+    sums.until_judged = float(sums.squares.sum()) + 2 * coming_squares
+    sums.judgements += 1
 
 
 def judged(sums: "Sums", X: Array, weights: Floats | None) -> "Sums":

@@ -62,7 +62,8 @@ class Sums(ClassTable):
 
     # origin: where rows are seen from, shape (d,), where they live; replaced, never written to. A
     #     value that was taught, in each feature. None: zero. It moves when it is far from the mean.
-    # until_judged: how many rows may come and go before it is judged again whether it is.
+    # until_judged: how large the squares of rows may be together, which come and go, before it is
+    #     judged again whether it is. Less than zero: that is due as soon as one comes.
     # judgements: how often it was.
     # _cross: the sum of the rows of each class (X'Y), in twice the precision.
     # grams: one Gram of all rows, or one for each class; always so that their sum is X'X.
@@ -85,7 +86,7 @@ class Sums(ClassTable):
         self.device = device
         self.is_centred = is_centred
         self.origin: Any = None
-        self.until_judged, self.judgements = 0, 0
+        self.until_judged, self.judgements = -1.0, 0
         self.dtype: np.dtype[Any] | None = None
         self.has_shrunk = False
         self.grams: list[Any] = [] if per_class else [self._new_gram()]
@@ -251,7 +252,8 @@ class Sums(ClassTable):
         What else is to change with the sums is done with them as one, last.
         """
         number = len(index)
-        if number > self.until_judged:
+        squares = origins.squares_of(X, sample_weight, self)
+        if number and squares > self.until_judged:
             nearer = origins.judged(self, X, sample_weight)
             become = partial(vars(self).update, vars(nearer))
             nearer.add(X, index, labels, sample_weight, become, *also)
@@ -268,7 +270,7 @@ class Sums(ClassTable):
 
         with uninterrupted():
             self.grams, self._counts, self.total = grams, counts, self.total + number
-            self.until_judged -= number
+            self.until_judged -= squares
             if new:
                 self.labels = labels
                 arrived = zip(labels[old:].tolist(), range(old, size), strict=True)
@@ -348,6 +350,7 @@ class Sums(ClassTable):
             check_weights(self, index, sample_weight, counts)
         present, terms = self._cross.terms(X, index, True, sample_weight, self.origin)
         rows = self.around(X, sample_weight)
+        squares = origins.squares_of(X, sample_weight, self)
         check_totals(self, rows, index, counts, present, on_host(terms).sum(axis=0))
         parts = rows_by_gram(X, index, sample_weight, self.per_class, self.device)
         changes: list[Callable[[], object]] = [
@@ -365,7 +368,7 @@ class Sums(ClassTable):
                 for change in changes:
                     change()
                 self.counts, self._added_up = counts, None
-                self.has_shrunk, self.until_judged = True, self.until_judged - len(index)
+                self.has_shrunk, self.until_judged = True, self.until_judged - squares
                 if len(vanished):
                     self.remove_classes(vanished)
                 for change in also:
@@ -496,7 +499,8 @@ class Sums(ClassTable):
             self.labels, self.counts, self._position = labels, counts, position
             self._cross, self.grams, self._added_up = cross, grams, None
             self._weight_sums = weight_sums
-            self.until_judged *= bool(self.total)
+            if not self.total:
+                self.until_judged = -1.0
 
 
 def _cross_of(totals: Floats, residue: Floats, device: Device | None) -> Cross | DeviceCross:
