@@ -186,22 +186,14 @@ class Engine:
                 if solver is not None:
                     self.choice.guide(solver)
             self._solver = solver
-            if memory.sums.judgements != self._judgements:
-                if is_fixed:
-                    self._look_at_penalty(self.choice.penalty(memory))
-                elif solver is not None and solver.penalty < self._resolution():
-                    self.choice.discard()  # it was chosen before these rows came
-                else:
-                    self._judgements = memory.sums.judgements
-
-    def _resolution(self) -> float:
-        """Return the least penalty that the sums can tell from their rounding."""
-        sums = self.memory.sums
-        return resolution(sums.squares[: sums.width - self.memory.targets])
+            if is_fixed and memory.sums.judgements != self._judgements:
+                self._look_at_penalty(self.choice.penalty(memory))
 
     def _look_at_penalty(self, penalty: float) -> None:
         """Warn if the penalty is lost beside the sums, once; they are asked as they double."""
-        self._judgements, least = self.memory.sums.judgements, self._resolution()
+        sums = self.memory.sums
+        self._judgements = sums.judgements
+        least = resolution(sums.squares[: sums.width - self.memory.targets])
         if penalty < least and not self._is_said:
             self._is_said = True
             warn_of_penalty(penalty, least)

@@ -20,6 +20,7 @@ from newfound.selection.snapshot import Snapshot, snapshot_in_stages
 from newfound.selection.validation import ValidationSet, validated_classes
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.renewal import PIECE, pieces_of_renewal
+from newfound.solvers.rounding import resolution
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.arrays import moved
 from newfound.sums.sums import Sums
@@ -56,6 +57,7 @@ class Selector(Choice):
     # latest: the result that counts. None: to be found before anything else happens.
     # _pending: the next one, under way.
     # forgotten: share of all squares forgotten since the last selection.
+    # _judgements: how often the sums were judged when the penalty was looked at beside them.
     # quiet_rows: that came and went since forgetting last led to a selection; -1: nothing else has
     #     happened since.
 
@@ -65,7 +67,7 @@ class Selector(Choice):
         self.settings = settings
         self.latest: SelectionResult | None = None
         self._pending: PendingSelection | None = None
-        self.forgotten = 0.0
+        self.forgotten, self._judgements = 0.0, 0
         self.quiet_rows = QUIET_ROWS
 
     def result(self, memory: Memory) -> SelectionResult:
@@ -237,6 +239,11 @@ class Selector(Choice):
                 self._take_up(self.begin(memory), memory)
         except MemoryError:  # the rows are learned; this can wait until there are twice as many
             self.pending = None
+        sums = memory.sums
+        if sums.judgements != self._judgements:
+            self._judgements = sums.judgements
+            if self.latest is not None and self.latest.penalty < resolution(sums.squares):
+                self.discard()  # the penalty was selected before rows came that are far larger
 
     def guide(self, solver: Solver) -> None:
         """Have the solver prepare for a penalty that is to come, or use one that has."""
