@@ -26,6 +26,7 @@ from newfound.robot.thinning import ALIKE_FROM, BLUR, NEIGHBOURS, REMEMBERED
 from newfound.solvers.inverse import GOING_MARGIN, LIMITS
 from newfound.solvers.monitor import CHECK_EVERY
 from newfound.studio.archives import MOST_ENTRIES
+from newfound.studio.door import USUAL
 from newfound.studio.limits import MB, ServiceLimits
 from newfound.sums.strips import block_rows
 
@@ -71,6 +72,7 @@ FIGURES: dict[str, dict[str, float]] = {
         "limits.model_gb": SERVICE.model / (1024 * MB),
         "limits.sockets": SERVICE.sockets,
         "limits.connections": SERVICE.connections,
+        "usual_connections": USUAL,
         "limits.requests": SERVICE.requests,
         "limits.head_seconds": SERVICE.head_seconds,
         "limits.body_seconds": SERVICE.body_seconds,

@@ -700,7 +700,7 @@ def test_no_row_comes_to_the_host_in_a_step(monkeypatch: pytest.MonkeyPatch) -> 
             model.partial_fit(there[n : n + 1], labels[n : n + 1])
             answer = model.predict(there[n - 1 : n])
     assert device_of(answer) == device("torch")
-    # But for two steps, as the number of rows doubles: they judge where rows are seen from.
+    # But for two steps, as the squares double: they judge where rows are seen from.
     vectors = [size for size in crossed if size > 2]
     assert len(vectors) <= 2 * 16
     assert len(crossed) < 8 * 300
