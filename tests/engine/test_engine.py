@@ -130,6 +130,7 @@ def test_a_failure_after_rows_are_gone_leaves_no_stale_witness(
     assert np.count_nonzero(labels == 9) == 1
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")  # there is none above 1e100
 @pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-51, 1e-20, 1e50, 1e70])
 @pytest.mark.parametrize("rule", ["what-if", "paper"])
 def test_features_of_any_size_can_be_saved_and_loaded(scale: float, rule: Any) -> None:

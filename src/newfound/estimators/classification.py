@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from newfound.common.arrays import Counts, Floats, Labels, Rows
-from newfound.common.device import Array, lasting, namespace_of
+from newfound.common.device import Array, lasting, namespace_of, on_host
 from newfound.distributed.answers import accuracy
 from newfound.distributed.collections import in_memory, is_collection
 from newfound.engine.predictor import in_precision
@@ -325,8 +325,8 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
         0.6666666666666666
         """
         if not is_collection(X):
-            y, weights = np.asarray(in_memory(y)), in_memory(sample_weight)
-            return float(super().score(X, y, as_weights(weights, len(y))))
+            labels, weights = in_memory(y), in_memory(sample_weight)
+            return float(super().score(X, labels, as_weights(weights, len(on_host(labels)))))
         if sample_weight is not None and not is_collection(sample_weight):
             sample_weight = as_numbers(sample_weight)
         schema = self._configured().learned.schema

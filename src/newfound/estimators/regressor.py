@@ -2,12 +2,11 @@
 
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from newfound.common.arrays import Floats
-from newfound.common.device import Array, lasting
+from newfound.common.device import Array, lasting, on_host
 from newfound.distributed.collections import in_memory
 from newfound.estimators.base import IncrementalEstimator
 from newfound.estimators.schema import RegressionSchema
@@ -167,8 +166,8 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
         >>> IncrementalRidge().fit([[-1.0], [1.0]], [0.0, 6.0]).score([[-1.0], [1.0]], [0.0, 6.0])
         0.888...
         """
-        targets, weights = np.asarray(in_memory(y)), in_memory(sample_weight)
-        return float(super().score(X, targets, as_weights(weights, len(targets))))
+        targets, weights = in_memory(y), in_memory(sample_weight)
+        return float(super().score(X, targets, as_weights(weights, len(on_host(targets)))))
 
     @property
     @lasting
