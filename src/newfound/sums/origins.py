@@ -74,7 +74,7 @@ def squares_of(X: Array, weights: Floats | None, sums: "Sums") -> float:
     51.0
     """
     if sums.device is None and len(X) == 1:
-        row = X[0] if sums.origin is None else X[0] - sums.origin
+        row = X[0].astype(np.float64) if sums.origin is None else X[0] - sums.origin
         square = float(row @ row)
         return square if weights is None else float(weights[0]) * square
     rows, total = ShiftedRows(X, sums.origin, weights, sums.device), 0.0
@@ -94,21 +94,22 @@ def judge(sums: "Sums", X: Array | None = None, weights: Floats | None = None) -
     sample = Sample(np.zeros((0, sums.width)), np.zeros(0))
     if X is not None:
         sample = Sample.of(X, weights)
-    n = sums.weight_sum + float(sample.weights.sum())
+    n, squares = sums.weight_sum + float(sample.weights.sum()), sums.squares
     if n and sums.is_centred:
         origin = np.zeros(sums.width) if sums.origin is None else on_host(sums.origin)
         coming = sample.rows - origin
         total = on_host(sums.cross).sum(axis=1) + sample.weights @ coming
-        squares = sums.squares + sample.weights @ np.square(coming)
-        far = is_far(total, squares, n) if sums.total else np.ones(sums.width, dtype=bool)
+        all_squares = squares + sample.weights @ np.square(coming)
+        far = is_far(total, all_squares, n) if sums.total else np.ones(sums.width, dtype=bool)
         if far.any():
             held = [gram.rows for gram in sums.grams if gram.buffer.count]
             mean, rows = origin + total / n, np.concatenate([sample.rows, *held])
             nearest = nearest_values(rows, mean) if len(rows) else mean
             sums.move_origin(np.where(far, nearest, origin))
+            squares = sums.squares
     # Twice what is to come: as it comes, and as it is there.
     coming_squares = 0.0 if X is None else squares_of(X, weights, sums)
-    sums.until_judged = float(sums.squares.sum()) + 2 * coming_squares
+    sums.until_judged = float(squares.sum()) + 2 * coming_squares
     sums.judgements += 1
 
 
