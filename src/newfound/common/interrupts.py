@@ -15,6 +15,10 @@ from typing import Any, Self
 SIGALRM = getattr(_signal, "SIGALRM", SIGTERM)
 SIGHUP = getattr(_signal, "SIGHUP", SIGTERM)
 SIGNALS = tuple(sorted({SIGINT, SIGTERM, SIGALRM, SIGHUP}))
+# The block that the main thread is in, or None. It is set once all handlers are replaced, and taken
+# back before any is put back: a signal that comes meanwhile does not wait, nor does the next. In a
+# list, for to set an attribute of a class takes longer.
+_inside: "list[uninterrupted | None]" = [None]
 
 
 class uninterrupted:
@@ -32,40 +36,38 @@ class uninterrupted:
     """
 
     # main: what the main thread is known by.
-    # current: the block that it is in. None: in none. It is set once all handlers are replaced, and
-    #     taken back before any is put back: a signal meanwhile, and the next, do not wait.
     # handlers: of the signals that are kept waiting, to be put back.
     # came: signals that wait, and where they came. None: none came.
 
     __slots__ = ("came", "handlers")
 
     main = threading.main_thread().ident
-    current: "uninterrupted | None" = None
 
     def __enter__(self) -> Self:
         self.came: dict[int, FrameType | None] | None = None
         self.handlers: tuple[tuple[int, Any], ...] = ()
-        if uninterrupted.current is not None or get_ident() != uninterrupted.main:
+        if _inside[0] is not None or get_ident() != uninterrupted.main:
             return self
-        if getsignal(SIGTERM) or getsignal(SIGALRM) or getsignal(SIGHUP):
+        handler = getsignal(SIGINT)
+        is_left = type(handler) is uninterrupted
+        if is_left or getsignal(SIGTERM) or getsignal(SIGALRM) or getsignal(SIGHUP):
             pairs = [(number, _handler(number)) for number in SIGNALS]
             self.handlers = tuple([pair for pair in pairs if callable(pair[1])])
-        else:  # nearly always
-            handler = _handler(SIGINT)
-            self.handlers = ((SIGINT, handler),) if callable(handler) else ()
+        elif callable(handler):  # nearly always
+            self.handlers = ((SIGINT, handler),)
         try:
             for number, _ in self.handlers:
                 _signal.signal(number, self)
         except BaseException:  # of a handler that was not replaced yet
             self.__exit__()
             raise
-        uninterrupted.current = self
+        _inside[0] = self
         return self
 
     def __exit__(self, *_: object) -> None:
         if not self.handlers:
             return
-        uninterrupted.current = None
+        _inside[0] = None
         try:
             for number, handler in self.handlers:
                 _signal.signal(number, handler)
@@ -77,7 +79,7 @@ class uninterrupted:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Keep a signal waiting; but let it through if the block is done, or has not begun."""
-        if uninterrupted.current is self:
+        if _inside[0] is self:
             self.came = {**(self.came or {}), number: frame}
         else:
             dict(self.handlers)[number](number, frame)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import ddot
 
 from newfound.common.arrays import Floats
 from newfound.common.device import Array, device_of, namespace_of, on_host
@@ -66,17 +67,18 @@ def nearest_values(rows: Floats, mean: Floats) -> Floats:
     return values + 0.0  # which makes -0.0 equal to 0.0
 
 
-def squares_of(X: Array, weights: Floats | None, sums: "Sums") -> float:
+def squares_of(X: Array, weights: Floats | None, sums: "Sums", terms: Array | None = None) -> float:
     """Return the sum of the squares of rows `X` (m, d), each with its weight, seen from the origin.
+
+    `terms` are what is added to the sums by class, shape (m, k, d), if that is known.
 
     >>> from newfound.sums import Sums
     >>> squares_of(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([2.0, 1.0]), Sums(width=2))
     51.0
     """
-    if sums.device is None and len(X) == 1:
-        row = X[0].astype(np.float64) if sums.origin is None else X[0] - sums.origin
-        square = float(row @ row)
-        return square if weights is None else float(weights[0]) * square
+    if terms is not None and len(X) == 1 and weights is None and sums.device is None:
+        row = terms[0, 0]  # which is what is asked for, without detours
+        return float(ddot(row, row))
     rows, total = ShiftedRows(X, sums.origin, weights, sums.device), 0.0
     for start in range(0, rows.size, SAMPLE):
         part = rows.part(slice(start, min(start + SAMPLE, rows.size)))

@@ -252,7 +252,9 @@ class Sums(ClassTable):
         What else is to change with the sums is done with them as one, last.
         """
         number = len(index)
-        squares = origins.squares_of(X, sample_weight, self)
+        exact = self.per_class or number <= FEW_ROWS
+        terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
+        squares = origins.squares_of(X, sample_weight, self, terms[1])
         if number and squares > self.until_judged:
             nearer = origins.judged(self, X, sample_weight)
             become = partial(vars(self).update, vars(nearer))
@@ -265,8 +267,11 @@ class Sums(ClassTable):
             counts[index[0]] += 1
         else:
             counts += np.bincount(index, minlength=size)
-        grams = self.grams + [self._new_gram() for _ in range(new if self.per_class else 0)]
-        changes = self._prepare_sums(X, index, sample_weight, grams, size)
+        grams = self.grams
+        if new and self.per_class:
+            grams = grams + [self._new_gram() for _ in range(new)]
+        changes: list[Callable[[], object]] = [self._cross.prepare(*terms, size)]
+        changes += self._prepare_sums(X, index, sample_weight, grams, size)
 
         with uninterrupted():
             self.grams, self._counts, self.total = grams, counts, self.total + number
@@ -285,10 +290,8 @@ class Sums(ClassTable):
     def _prepare_sums(
         self, X: Rows, index: Index, sample_weight: Floats | None, grams: list[Any], size: int
     ) -> list[Callable[[], object]]:
-        """Do all that can fail of adding rows to the sums of `size` classes; return the rest."""
-        exact = self.per_class or len(index) <= FEW_ROWS
-        present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
-        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
+        """Do all that can fail of adding rows to Grams and weights; return the rest."""
+        changes: list[Callable[[], object]] = []
         if self.per_class:
             for place, part, weights in rows_by_gram(X, index, sample_weight, True, self.device):
                 changes.append(grams[place].prepare(part, weights))
