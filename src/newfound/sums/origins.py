@@ -76,7 +76,7 @@ def squares_of(X: Array, weights: Floats | None, sums: "Sums", terms: Array | No
     >>> squares_of(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([2.0, 1.0]), Sums(width=2))
     51.0
     """
-    if terms is not None and len(X) == 1 and weights is None and sums.device is None:
+    if sums.device is None and terms is not None and weights is None and len(X) == 1:
         row = terms[0, 0]  # which is what is asked for, without detours
         return float(ddot(row, row))
     rows, total = ShiftedRows(X, sums.origin, weights, sums.device), 0.0

@@ -253,8 +253,8 @@ class Sums(ClassTable):
         """
         number = len(index)
         exact = self.per_class or number <= FEW_ROWS
-        terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
-        squares = origins.squares_of(X, sample_weight, self, terms[1])
+        present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
+        squares = origins.squares_of(X, sample_weight, self, terms)
         if number and squares > self.until_judged:
             nearer = origins.judged(self, X, sample_weight)
             become = partial(vars(self).update, vars(nearer))
@@ -270,7 +270,7 @@ class Sums(ClassTable):
         grams = self.grams
         if new and self.per_class:
             grams = grams + [self._new_gram() for _ in range(new)]
-        changes: list[Callable[[], object]] = [self._cross.prepare(*terms, size)]
+        changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
         changes += self._prepare_sums(X, index, sample_weight, grams, size)
 
         with uninterrupted():
