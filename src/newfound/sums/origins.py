@@ -82,8 +82,12 @@ def squares_of(X: Array, weights: Floats | None, sums: "Sums", terms: Array | No
     rows, total = ShiftedRows(X, sums.origin, weights, sums.device), 0.0
     for start in range(0, rows.size, SAMPLE):
         part = rows.part(slice(start, min(start + SAMPLE, rows.size)))
-        part = part.astype(np.float64) if sums.device is None else sums.device.double(part)
-        total += float(namespace_of(part).sum(part * part))
+        if sums.device is None:
+            part = np.asarray(part, dtype=np.float64)
+            total += float(np.vdot(part, part))
+        else:
+            part = sums.device.double(part)
+            total += float(namespace_of(part).sum(part * part))
     return total
 
 
