@@ -944,8 +944,8 @@ _STUDIO = (
     Mutant(
         "owner-thrown-out",
         "studio/door.py",
-        "return not connection.is_trusted and",
-        "return",
+        "if connection.is_trusted:",
+        "if False:",
         "strangers who open connections end those of the owner",
     ),
     Mutant(

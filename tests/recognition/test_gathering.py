@@ -60,6 +60,7 @@ def test_a_row_with_an_empty_label_is_listed_and_the_rest_is_learned() -> None:
     assert newfound("teach", "n", "v.npz", "--as", "cup").code == 0
 
 
+@pytest.mark.filterwarnings("ignore:a penalty of")  # there is none above 1e100
 def test_rows_as_large_as_can_be_are_learned() -> None:
     rows = write_rows(Path("v.npz"), ["a", "b"] * 20) * 1e140
     np.savez("v.npz", vectors=rows, labels=np.array(["a", "b"] * 20))

@@ -207,8 +207,6 @@ def test_under_a_domain_names_types_and_attachments_are_those_of_rmw_zenoh(tmp_p
         client.session.put(command + "RIHS01_any", text_message("save"))
         answer = client.wait(heard, says(topic="answer"))
         client.session.put(f"7/{IMAGES}/msg/none", message(MUG, 0))
-        # Once more, for what nobody has time to take is dropped.
-        client.session.put(image + typestore(2).hash_rihs01(COMPRESSED), message(MUG, 0, 6))
         classification = client.wait(heard, says(topic="classification"))
         client.wait(client.replies, says(command="save"))
         states = (client.ask("state") for _ in range(10_000))

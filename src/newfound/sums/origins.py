@@ -73,8 +73,8 @@ def squares_of(X: Array, weights: Floats | None, sums: "Sums", terms: Array | No
     `terms` are what is added to the sums by class, shape (m, k, d), if that is known.
 
     >>> from newfound.sums import Sums
-    >>> squares_of(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([2.0, 1.0]), Sums(width=2))
-    51.0
+    >>> squares_of(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([4.0, 1.0]), Sums(width=2))
+    101.0
     """
     if sums.device is None and terms is not None and weights is None and len(X) == 1:
         row = terms[0, 0]  # which is what is asked for, without detours
