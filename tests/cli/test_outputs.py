@@ -66,6 +66,13 @@ def test_a_figure_never_replaces_an_image_that_is_evaluated(
     assert "is read by this command" in refusal("evaluate", "m", "p", "--output", output, *force)
 
 
+@pytest.mark.parametrize("chain", ["simplecache::file://{0}/p", "dir://mug::file://{0}/p"])
+def test_nor_does_it_where_a_chain_of_addresses_leads_there(world: Path, chain: str) -> None:
+    words = ("evaluate", "m", chain.format(world), *(["--as", "mug"] * chain.startswith("dir")))
+    output = ("--output", "p/mug/000.png", "--force")
+    assert "is read by this command" in refusal(*words, *output)
+
+
 def test_nor_do_the_other_figures_nor_one_of_unknown_things(world: Path) -> None:
     write_pictures(Path("garage"), 7, range(3))
     words = ("evaluate", "m", "p", "--unknown", "garage", "--roc")
@@ -106,6 +113,13 @@ def test_a_model_is_replaced_only_by_force(world: Path, words: tuple[str, ...]) 
     other = Path(words[-1])
     other.write_bytes(Path("m").read_bytes())
     assert f"{other} is a model: to overwrite it, give --force" in refusal(*words)
+
+
+def test_so_is_one_with_a_class_that_is_called_like_another_kind_of_file(world: Path) -> None:
+    other = Path("other.svg")
+    other.write_bytes(Path("m").read_bytes())
+    assert newfound("rename", other, "mug", "<svg").code == 0
+    assert f"{other} is a model" in refusal("evaluate", "m", "p", "--output", other)
 
 
 def test_a_model_is_merged_into_itself_only_by_force(world: Path) -> None:
@@ -177,6 +191,7 @@ def test_a_report_is_not_written_into_a_folder_of_something_else(
 ) -> None:
     Path("results/bayes").mkdir(parents=True)
     Path("results/bayes/report.md").write_text("mine")
+    Path("results/bayes/configuration.json").write_text("{}")
     said = refusal("reproduce", "bayes")
     assert "results/bayes holds files of something else: to write there, give --force" in said
     monkeypatch.setattr("newfound.paper.bayes_report.reproduce_bayes", lambda *_: ([], None))

@@ -317,3 +317,17 @@ def test_a_zero_has_no_sign(tmp_path: Path) -> None:
     IncrementalRidgeClassifier().fit([[-0.0], [-0.0], [1.0]], [0, 1, 1]).save(tmp_path / "one")
     newfound.load(tmp_path / "one").save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize("model", [KINDS[0], KINDS[1], KINDS[4]], ids=str)
+@pytest.mark.parametrize("far", [1e4, 1e7])
+def test_a_first_row_from_elsewhere_leaves_nothing_when_it_is_forgotten(
+    model: Any, far: float
+) -> None:
+    few, outlier = slice(0, 9), np.full((1, 4), far)  # all are still held as they came
+    rows, y = X[few, :4], Y[few] if not isinstance(model, IncrementalRidge) else X[few, 0]
+    model = model.__class__(**model.get_params())
+    plain = model.__class__(**model.get_params()).fit(rows, y)
+    model.partial_fit(outlier, y[:1]).partial_fit(rows, y).forget(outlier, y[:1])
+    # Each row was seen from there, which took as many digits of it.
+    assert error(answers(model, rows), answers(plain, rows)) < 1e-15 * far

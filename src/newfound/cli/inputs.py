@@ -53,8 +53,16 @@ def files_of(names: list[str], *sources: "Sources") -> Iterator[Any]:
         with suppress(OSError):  # it is no file
             yield sys.stdin.fileno()
     for part in sources:
-        yield from (getattr(image, "path", "") for image in part.images)
+        yield from (_file_behind(image) for image in part.images)
         yield from (name for name, *_ in (*part.vectors, *part.problems))
+
+
+def _file_behind(image: Any) -> Any:
+    """Return the path of an image's file, or what stands for none."""
+    from newfound.datasets.addresses import file_behind, is_address
+
+    path = getattr(image, "path", "")
+    return file_behind(path) if isinstance(path, str) and is_address(path) else path
 
 
 def check_label(text: str) -> None:

@@ -57,31 +57,30 @@ def check_replaced(
         return
     if any(_is_same(path, each) for each in reads):
         raise wrong_usage(f"{path} is read by this command: name another file", option)
-    if force or _is_of_kind(path):
+    if force:
         return
     from newfound.storage.format import digest_in
 
     if digest_in(path) is not None:
         raise wrong_usage(f"{path} is a model: to overwrite it, give --force", option)
-    _ask(f"{path} exists, and is not a {path.suffix.lower()} file", "overwrite it", option)
+    if not _is_of_kind(path):
+        _ask(f"{path} exists, and is not a {path.suffix.lower()} file", "overwrite it", option)
 
 
-def check_folder(
-    path: Path, marks: Iterable[str], force: bool = False, option: str = "--output"
-) -> None:
+def check_folder(path: Path, mark: str, force: bool = False, option: str = "--output") -> None:
     """Exit with wrong usage, or ask, if a folder holds files but none that marks it as ours.
 
     Parameters
     ----------
     path : Path
         The folder, which need not be there.
-    marks : iterable of str
-        Names of files, one of which is in a folder of ours.
+    mark : str
+        Name of a file that is in each folder of ours.
     force, option
         As for `check_replaced`.
     """
     is_strange = path.is_dir() and any(path.iterdir())
-    if is_strange and not force and not any((path / name).exists() for name in marks):
+    if is_strange and not force and not (path / mark).exists():
         _ask(f"{path} holds files of something else", "write there", option)
 
 

@@ -46,6 +46,29 @@ def local_path(address: str) -> Path | None:
     return Path(re.sub(r"^/(?=[A-Za-z]:)", "", path) if os.name == "nt" else path)
 
 
+def file_behind(address: str) -> Path | str:
+    """Return the file on this machine that is read at an address, if it is one; else the address.
+
+    Caches, folders and archives may stand before where that is.
+
+    >>> file_behind("simplecache::file:///p/1.png").as_posix()
+    '/p/1.png'
+    >>> file_behind("dir://mug/1.png::file:///p").as_posix()
+    '/p/mug/1.png'
+    >>> file_behind("zip://mug/1.png::file:///p.zip").as_posix(), file_behind("s3://p/1.png")
+    ('/p.zip', 's3://p/1.png')
+    """
+    *before, last = address.split("::")
+    path = local_path(last)
+    if path is None:
+        return address
+    for part in reversed(before):
+        scheme, _, inside = part.partition("://")
+        if scheme == "dir":
+            path = path / inside.lstrip("/")
+    return path
+
+
 def name_at(address: str) -> str:
     """Return what the file or folder at an address is called.
 

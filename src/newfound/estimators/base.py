@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from newfound.common.files import moment
+from newfound.common.interrupts import uninterrupted
 from newfound.estimators.schema import EstimatorSchema
 from newfound.estimators.seeds import plain_seed
 from newfound.estimators.torch_device import torch_device
@@ -160,7 +161,7 @@ class IncrementalEstimator(BaseEstimator):
         >>> IncrementalRidge().set_params(penalty=2.0).penalty
         2.0
         """
-        with self.lock:
+        with self.lock, uninterrupted():
             super().set_params(**params)
         return self
 

@@ -204,7 +204,7 @@ class Gram:
         """Return the Gram of the same rows, which add up to `total` (d,), seen from elsewhere."""
         shifted = copy.deepcopy(self)
         shifted.origin = origin
-        if shifted.flushed is not None:
+        if shifted.flushed is not None and shifted.flushed.flushes:  # else all rows wait
             zero = zeros((self.width,), self.device)
             before, after = (zero if place is None else place for place in (self.origin, origin))
             rows, weights = self.buffer.rows, self.buffer.weights

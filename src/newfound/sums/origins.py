@@ -119,6 +119,14 @@ def judge(sums: "Sums", X: Array | None = None, weights: Floats | None = None) -
     sums.judgements += 1
 
 
+def judge_what_is_left(sums: "Sums") -> None:
+    """Judge the origin of sums from which rows went: those may have been all that was near it."""
+    if sums.total and sums.is_centred:
+        total = on_host(sums.cross).sum(axis=1)
+        if is_far(total, sums.squares, sums.weight_sum).any():
+            judge(sums)
+
+
 def judged(sums: "Sums", X: Array, weights: Floats | None) -> "Sums":
     """Return a copy of sums after judgement, to take their place; they are left as they are."""
     nearer = copy.copy(sums)

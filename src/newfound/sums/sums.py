@@ -251,6 +251,17 @@ class Sums(ClassTable):
         Each counts as often as its weight (m,) says, which is above zero, if there are weights.
         What else is to change with the sums is done with them as one, last.
         """
+        self.prepare(X, index, labels, sample_weight, *also)()
+
+    def prepare(
+        self,
+        X: Rows,
+        index: Index,
+        labels: Labels,
+        sample_weight: Floats | None = None,
+        *also: Callable[[], object],
+    ) -> Callable[[], None]:
+        """Do all of `add` that can fail; return a function that does the rest, `also` included."""
         number = len(index)
         exact = self.per_class or number <= FEW_ROWS
         present, terms = self._cross.terms(X, index, exact, sample_weight, self.origin)
@@ -258,10 +269,9 @@ class Sums(ClassTable):
         if number and squares > self.until_judged:
             nearer = origins.judged(self, X, sample_weight)
             become = partial(vars(self).update, vars(nearer))
-            nearer.add(X, index, labels, sample_weight, become, *also)
-            return
-        old, size = len(self._counts), len(labels)
-        new = size - old
+            return nearer.prepare(X, index, labels, sample_weight, become, *also)
+        size = len(labels)
+        new = size - len(self._counts)
         counts = np.pad(self._counts, (0, new)) if new else self._counts.copy()
         if number == 1:
             counts[index[0]] += 1
@@ -272,20 +282,29 @@ class Sums(ClassTable):
             grams = grams + [self._new_gram() for _ in range(new)]
         changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
         changes += self._prepare_sums(X, index, sample_weight, grams, size)
+        dtype = self.dtype
+        if X.dtype is not dtype and number:
+            dtype = _wider(dtype, precision_of(X))
 
-        with uninterrupted():
-            self.grams, self._counts, self.total = grams, counts, self.total + number
-            self.until_judged -= squares
-            if new:
-                self.labels = labels
-                arrived = zip(labels[old:].tolist(), range(old, size), strict=True)
-                self._position.update(arrived)
-            if X.dtype is not self.dtype and number:
-                self.dtype = _wider(self.dtype, precision_of(X))
-            for change in changes:
-                change()
-            for change in also:
-                change()
+        def add() -> None:
+            with uninterrupted():
+                self.grams, self._counts, self.total = grams, counts, self.total + number
+                self.until_judged -= squares
+                self.dtype = dtype
+                if new:
+                    self._name(labels)
+                for change in changes:
+                    change()
+                for change in also:
+                    change()
+
+        return add
+
+    def _name(self, labels: Labels) -> None:
+        """Know these classes, the last of which are new."""
+        old, size = len(self.labels), len(labels)
+        self.labels = labels
+        self._position.update(zip(labels[old:].tolist(), range(old, size), strict=True))
 
     def _prepare_sums(
         self, X: Rows, index: Index, sample_weight: Floats | None, grams: list[Any], size: int
@@ -376,6 +395,7 @@ class Sums(ClassTable):
                     self.remove_classes(vanished)
                 for change in also:
                     change()
+            origins.judge_what_is_left(self)
             return vanished
 
         return remove

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 NOT_REPRODUCED = 4
 QUICK_TRIALS = 2
-# Each run begins with one of these.
-RUNS = ("configuration.json", "bayes.json")
 
 What = Annotated[
     Literal["mnist", "rgbd", "icubworld28", "digits", "bayes"],
@@ -65,7 +63,9 @@ def reproduce(
     4 if a number is out of tolerance.
     """
     talk = Console(quiet)
-    check_folder(output / what, RUNS, force)
+    # What each run begins with.
+    mark = "bayes.json" if what == "bayes" else "configuration.json"
+    check_folder(output / what, mark, force)
     if what == "bayes":
         _bayes(output / what, seed, as_json, talk)
         return
