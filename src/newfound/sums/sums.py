@@ -272,12 +272,7 @@ class Sums(ClassTable):
             return nearer.prepare(X, index, labels, sample_weight, become, *also)
         size = len(labels)
         new = size - len(self._counts)
-        counts = np.pad(self._counts, (0, new)) if new else self._counts.copy()
-        if number == 1:
-            counts[index[0]] += 1
-        else:
-            counts += np.bincount(index, minlength=size)
-        grams = self.grams
+        counts, grams = self._counts_with(index, size), self.grams
         if new and self.per_class:
             grams = grams + [self._new_gram() for _ in range(new)]
         changes: list[Callable[[], object]] = [self._cross.prepare(present, terms, size)]
@@ -299,6 +294,16 @@ class Sums(ClassTable):
                     change()
 
         return add
+
+    def _counts_with(self, index: Index, size: int) -> Counts:
+        """Return the counts of `size` classes once rows of classes `index` (m,) have come."""
+        counts = np.zeros(size, dtype=np.int64)
+        counts[: len(self._counts)] = self._counts
+        if len(index) == 1:
+            counts[index[0]] += 1
+        else:
+            counts += np.bincount(index, minlength=size)
+        return counts
 
     def _name(self, labels: Labels) -> None:
         """Know these classes, the last of which are new."""
