@@ -26,6 +26,10 @@ UNFIT = {
     "\U0001f469\u200d\U0001f373": "ZERO WIDTH JOINER",
     "\u2764\ufe0f": "VARIATION SELECTOR-16",
     "\u3164": "HANGUL FILLER",
+    "a\u2065b": r"U\+2065 \(no name\)",
+    "a\ufff0b": r"U\+FFF0",
+    "a\U000e0fffb": r"U\+E0FFF",
+    "a\ufffdb": r"U\+FFFD, in place of what could not be read",
     "\ud800": r"U\+D800",
     "cafe\u0301": r"write 'caf\\xe9'",
 }

@@ -341,7 +341,7 @@ def test_a_network_is_not_taken_for_pixels(model: Path) -> None:
 
 @pytest.mark.slow
 def test_any_label_can_be_drawn_and_printed(world: Path) -> None:
-    odd = ["$x^$", os.fsdecode(b"bad\xff"), "☕", "two\nlines"]
+    odd = ["$x^$", "☕", "two\nlines"]
     for number, name in enumerate(odd):
         write_pictures(world / "plain" / str(number), number, range(8))
         write_pictures(world / "odd" / name, number, range(8))

@@ -199,7 +199,7 @@ def test_weights_of_a_dask_collection_are_those_of_one_machine(
         assert_same(model, expected, X)
         score = expected.score(X, y, w)
         assert model.score(*there[:2], weights) == pytest.approx(score, abs=1e-12)
-    with pytest.raises(InputError, match=r"partition \d+: sample_weight holds -3"):
+    with pytest.raises(InputError, match=r"partition \d+: sample_weight holds -[123]\."):
         kind().fit(there[0], there[1], -there[2])
 
 
@@ -339,14 +339,32 @@ def test_weights_that_rounding_would_swallow_are_refused_when_they_are_taught(ki
 
 
 @pytest.mark.filterwarnings("ignore:a penalty of")
-def test_what_rounding_has_swallowed_is_not_taken_for_what_is_left() -> None:
+def test_the_lightest_are_not_swallowed_step_by_step() -> None:
     X, y = load_iris(return_X_y=True)
-    model = IncrementalRidgeClassifier().fit(X, y)
-    weights = [1e14, 1e26, 1e38]  # each of which can be told from those before
-    for place, weight in enumerate(weights):
-        model.partial_fit(X[place : place + 1], y[place : place + 1], sample_weight=weight)
-    with pytest.raises(NotTaughtError, match="told from rounding"):
-        model.forget(X[:3], y[:3], weights)
+    plain = IncrementalRidgeClassifier().fit(X, y)
+    model = IncrementalRidgeClassifier().fit(X, y).partial_fit(X[:1], y[:1], sample_weight=1e14)
+    # Of the mean weight of all there are, something would be left beside this.
+    swallowed = pytest.raises(InputError, match=r"of weight 1\.0\d* beside others of 1e\+26")
+    with swallowed:
+        model.partial_fit(X[1:2], y[1:2], sample_weight=1e26)
+    heavy = IncrementalRidgeClassifier().fit(X[1:2], y[1:2], sample_weight=1e26)
+    with swallowed:
+        model.merge(heavy)
+    model.forget(X[:1], y[:1], 1e14)
+    np.testing.assert_allclose(model.scores(X), plain.scores(X), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:a penalty of")
+def test_a_window_of_weights_that_grow_forgets_the_light_ones() -> None:
+    X, y = load_iris(return_X_y=True)
+    model, weights = IncrementalRidgeClassifier(), 2.0 ** np.arange(150)
+    for place in range(150):
+        row = slice(place, place + 1)
+        model.partial_fit(X[row], y[row], sample_weight=weights[row])
+        if place >= 30:
+            old = slice(place - 30, place - 29)
+            model.forget(X[old], y[old], weights[old])
+    assert model.n_samples_seen_ == 30
 
 
 def test_classes_of_equal_rows_tell_what_is_unknown() -> None:

@@ -274,3 +274,13 @@ def test_a_damaged_image_takes_no_memory_once_it_is_refused(
         assert [one() for one in decoded] == [None]
     finally:
         gc.enable()
+
+
+def test_a_jpeg_of_many_scans_is_refused_before_it_is_decoded() -> None:
+    data = encoded(SCENE, "JPEG", progressive=True)
+    assert as_rgb(data).size == SCENE.size
+    start = data.index(b"\xff\xda")
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    bomb = data[:start] + data[start:-2] + 1000 * scan + data[-2:]
+    with pytest.raises(UnreadableImageError, match=r"a JPEG of 1,0\d\d scans, more than the 100"):
+        as_rgb(bomb)

@@ -144,8 +144,9 @@ def test_a_snapshot_of_before_that_comes_late_brings_nothing_back(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_journal", [True, False])
+@pytest.mark.parametrize(("command", "code"), [("forget", 3), ("forget-class", 1)])
 def test_what_was_forgotten_before_goes_with_the_next_that_is_forgotten_for_good(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_journal: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_journal: bool, command: str, code: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rows = write_rows(Path("all.npz"), ["cup", "zzprivate"] * 10)
@@ -153,10 +154,12 @@ def test_what_was_forgotten_before_goes_with_the_next_that_is_forgotten_for_good
     if has_journal:
         Editor("m").journal.close()
     done("teach", "m", "all.npz")
-    done("forget", "m", "private.npz")  # and perhaps that was killed before it was for good
+    # Perhaps that was to be for good, and was killed before it was.
+    done(command, "m", "private.npz" if code == 3 else "zzprivate")
     for file in ("all.npz", "private.npz"):
         Path(file).rename(tmp_path.parent / file)
     assert traces(tmp_path, b"zzprivate")
-    assert newfound("forget", "m", tmp_path.parent / "private.npz", "--for-good").code == 3
+    again = tmp_path.parent / "private.npz" if code == 3 else "zzprivate"
+    assert newfound(command, "m", again, "--for-good").code == code
     assert traces(tmp_path, b"zzprivate") == []
     assert newfound("undo", "m").code == 1

@@ -1,6 +1,7 @@
 """Ctrl-C at any moment leaves what a recogniser knows, and its journal, whole."""
 
 import shutil
+import signal
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -14,6 +15,7 @@ from newfound import Recogniser
 from newfound.checks import check_interrupted
 from newfound.recognition import replay
 from newfound.recognition.editor import Editor
+from newfound.recognition.journal_history import JournalHistory
 from newfound.recognition.knowledge import Knowledge
 from newfound.recognition.sources import NewExample
 from tests.effort import share_of
@@ -100,6 +102,26 @@ def test_an_editor_makes_an_edit_and_writes_it_down_or_does_neither(
         return seen
 
     check_interrupted(make, edit, look_at, moments=share_of(20))
+
+
+def test_what_was_merged_is_written_down_once_though_that_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor, write = open_at(begin(tmp_path / "0") / "kitchen.newfound"), JournalHistory.write_model
+
+    def write_and_interrupt(history: JournalHistory, what: str) -> None:
+        write(history, what)
+        signal.raise_signal(signal.SIGINT)
+
+    before = len(list(editor.journal.entries()))
+    editor.recogniser.merge(taught(16, 24))
+    monkeypatch.setattr(JournalHistory, "write_model", write_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        editor.snapshot()
+    monkeypatch.undo()
+    editor.snapshot()
+    assert len(list(editor.journal.entries())) == before + 1
+    editor.journal.close()
 
 
 def begin(folder: Path) -> Path:

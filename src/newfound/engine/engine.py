@@ -224,8 +224,12 @@ class Engine:
         self._solver = solver
         if not self.choice.is_fixed:
             self.choice.forgot(batch, vanished, memory)
-        error = self._rounding_left(solver.penalty)
-        if error < MORE * self._rounding:
+        return self._more_rounding(solver.penalty)
+
+    def _more_rounding(self, penalty: float) -> float:
+        """Return how large an error is left now, or 0 where that was told before."""
+        error, before = self._rounding_left(penalty), self._rounding or 0.0
+        if error < MORE * before:
             return 0.0
         self._rounding = error
         return error
@@ -234,10 +238,14 @@ class Engine:
         return rounding_left(self.memory.sums, penalty, self.settings.fit_intercept)
 
     @one_thread
-    def forget_class(self, label: Any) -> None:
-        """Forget all rows of a class, whose own Gram is held."""
+    def forget_class(self, label: Any) -> float:
+        """Forget all rows of a class, whose own Gram is held; return what `forget` does."""
+        penalty = self.solver.penalty
+        if self._rounding is None:
+            self._rounding = self._rounding_left(penalty)
         self.memory.remove_class(label)
         self._rebase()
+        return self._more_rounding(penalty)
 
     def rename(self, old: Any, new: Labels) -> None:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""

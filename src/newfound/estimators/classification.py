@@ -17,6 +17,7 @@ from newfound.estimators.base import IncrementalEstimator
 from newfound.estimators.representation import Learned, learned_table
 from newfound.selection.calibration import Calibration
 from newfound.solvers.base import Solver
+from newfound.solvers.rounding import warn_of_rounding
 from newfound.sums.sums import Sums
 from newfound.sums.weights import as_numbers, as_weights
 
@@ -359,7 +360,7 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
         >>> model.fit([[0.0], [1.0], [0.9]], ["cup", "mug", "mug"]).forget_class("mug").classes_
         array(['cup'], dtype='<U3')
         """
-        self._configured().forget_class(label)
+        warn_of_rounding(self._configured().forget_class(label), stacklevel=2)
         return self
 
     def rename_class(self, old: Any, new: Any) -> Self:

@@ -27,6 +27,9 @@ LARGEST_PIXELS = 64_000_000
 # Larger ones than this are decoded one at a time, and made smaller at once, to save memory.
 LARGE_PIXELS = 16_000_000
 _one_large_at_a_time = threading.Lock()
+# Scans of a JPEG, at most: each takes a pass over all its pixels, though it may have ten bytes.
+# Progressive ones have about ten.
+SCAN, MOST_SCANS = b"\xff\xda", 100
 # What Pillow may try to read. Among those left out, some call other programs.
 FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
 # Names of formats that people have, that are not read, by where and how their files begin.
@@ -105,6 +108,7 @@ def as_rgb(source: Source, *, smallest: int = 1, enough: int | None = None) -> I
         else:
             data = source if isinstance(source, bytes) else read_file(source)
             image = _checked(_opened(data), smallest)
+            _check_scans(image, data)
             if enough is not None and image.format == "JPEG":
                 image.draft(None, (enough, enough))
         if image.width * image.height > LARGE_PIXELS:
@@ -164,6 +168,15 @@ def check_size(width: int, height: int) -> None:
     if width * height > LARGEST_PIXELS:
         raise UnreadableImageError(
             f"{width} x {height} pixels, more than the {LARGEST_PIXELS:,} that are decoded"
+        )
+
+
+def _check_scans(image: Image.Image, data: bytes) -> None:
+    """Raise UnreadableImageError if a JPEG has so many scans that decoding would take minutes."""
+    scans = data.count(SCAN)  # which is nowhere else among the pixels
+    if scans > MOST_SCANS and image.format in ("JPEG", "MPO"):
+        raise UnreadableImageError(
+            f"a JPEG of {scans:,} scans, more than the {MOST_SCANS} that are decoded"
         )
 
 

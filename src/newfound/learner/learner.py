@@ -371,8 +371,8 @@ class Learner(Locked):
                 self._changing = False
 
     @lasting
-    def forget_class(self, label: Any) -> None:
-        """Take back all rows of a class, whose Gram matrix is held."""
+    def forget_class(self, label: Any) -> float:
+        """Take back all rows of a class, whose Gram matrix is held; return what `forget` does."""
         with self.lock:
             schema, engine = self.learned
             sums = engine.memory.sums
@@ -384,8 +384,9 @@ class Learner(Locked):
                     "or with class_weight={} to leave all weights at 1; or forget(X, y) its rows"
                 )
             with self._changed():
-                engine.forget_class(label)
+                error = engine.forget_class(label)
                 self._learned = Fitted(schema, engine) if sums.total else None
+            return error
 
     @lasting
     def rename_class(self, old: Any, new: Any, any_label: bool = False) -> None:

@@ -146,8 +146,9 @@ class JournalHistory:
     def write_rest(self) -> None:
         """Write down what was learned that is no entry yet."""
         if self._unwritten is not None:
-            self.write_model(self._unwritten)
-            self._unwritten = None
+            with uninterrupted():
+                self.write_model(self._unwritten)
+                self._unwritten = None
 
     def check_writable(self) -> None:
         """Raise an error if nothing can be edited."""

@@ -14,7 +14,7 @@ from newfound.solvers.renewal import Rebuild, derived_in_stages
 from newfound.solvers.state import SolverState, identity_over, inverse_in
 from newfound.sums.blas import norm
 from newfound.sums.device import add_products, is_definite
-from newfound.sums.removal import ROUNDING_SLACK
+from newfound.sums.removal import rounding_slack
 from newfound.sums.sums import Sums
 
 
@@ -189,7 +189,7 @@ class Kernel:
             weights = np.ones(len(index)) if sample_weight is None else sample_weight
             gone = self.put(weights) @ self.put(sums.around(X))
             mean = (self.xp.sum(sums.cross, axis=1) - gone) / weight_sum
-        slack = ROUNDING_SLACK * sums.trace + sums.rounding
+        slack = sum(map(rounding_slack, sums.grams))
         left = self._matrix()
         add_products(left, rows, -1.0, sums.device)
         regularised(left, mean, weight_sum, penalty + slack, sums.device)

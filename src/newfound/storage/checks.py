@@ -19,7 +19,7 @@ from newfound.sums.removal import rounding_slack
 from newfound.sums.sums import Sums
 
 # Bytes that the header may have, and that labels may take once they are an array.
-LARGEST_HEADER, LARGEST_LABELS = 2**25, 2**30
+LARGEST_HEADER, LARGEST_LABELS = 2**25, 2**27
 # What rounding left out of a sum is no larger share of it.
 RESIDUE_SHARE = 1e-12
 # Share of all squares that no sum is held to, whatever it is the sum of.
@@ -43,12 +43,18 @@ def _check_labels(header: dict[str, Any]) -> None:
     require(isinstance(labels, list) and isinstance(label_type, str), "labels")
     kind = re.fullmatch(r"[<>|](U(\d{1,9})|[biuf][1248])", label_type)
     require(kind is not None, "labels")
+    require(all(map(_is_whole, labels)), "labels")
     length = int(kind[2] or 0) if kind else 0
     if length > LONGEST_LABEL or 4 * length * len(labels) > LARGEST_LABELS:
         raise InputError(
             f"it has {len(labels)} labels of up to {length} characters; a label may have "
             f"{LONGEST_LABEL}, and all of them together {LARGEST_LABELS // 2**20} MB"
         )
+
+
+def _is_whole(label: Any) -> bool:
+    """Tell whether a label is no text, or one without halves of surrogate pairs."""
+    return not isinstance(label, str) or label.encode(errors="ignore").decode() == label
 
 
 def _check_columns(header: dict[str, Any], width: int) -> None:
@@ -100,11 +106,13 @@ def check_rows(arrays: Arrays, per_class: bool) -> None:
     for index, count in enumerate(arrays["rows_of_gram"].tolist()):
         part, stop = slice(stop, stop + count), stop + count
         if not arrays["gram_is_flushed"][index]:
-            rows = arrays["rows"][part] - arrays["origin"]
-            rows = rows if weights is None else weights[part][:, None] * rows
+            weight = np.ones((count, 1)) if weights is None else weights[part][:, None]
+            plain = weight * arrays["rows"][part]
+            rows = plain - weight * arrays["origin"]
             own = cross[index] if per_class else cross.sum(axis=0)
-            far = abs(rows.sum(axis=0, dtype=np.float64) - own)
-            size = abs(rows).sum(dtype=np.float64) + abs(cross).max()
+            far = abs(rows.sum(axis=0) - own)
+            # Of rows that are the origin, rounding is all there is.
+            size = abs(rows).sum() + abs(plain).sum() + abs(cross).max()
             require(bool((far <= ROWS_SLACK * size).all()), "sums")
 
 

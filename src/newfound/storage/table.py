@@ -56,6 +56,7 @@ TABLE = {
     "counts": Field("int64", ("T",), *_COUNT),
     "weight_sums": Field("float64", ("T",), 0, LARGEST_SUM),
     "weight_sums_residue": Field("float64", ("T",), *_SUM),
+    "inverse_weight_sums": Field("float64", ("T",), 0, LARGEST_SUM),
     "cross": Field("float64", ("T", "D"), *_SUM),
     "cross_residue": Field("float64", ("T", "D"), *_SUM),
     "origin": Field("float64", ("D",), *_SUM),

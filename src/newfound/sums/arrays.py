@@ -13,7 +13,7 @@ from newfound.sums.gram import Gram
 from newfound.sums.sums import Sums
 
 # The arrays of what examples weigh, where that is not one.
-WEIGHTS = ("weight_sums", "weight_sums_residue", "row_weights")
+WEIGHTS = ("weight_sums", "weight_sums_residue", "inverse_weight_sums", "row_weights")
 
 
 def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
@@ -35,8 +35,9 @@ def to_arrays(sums: Sums) -> dict[str, NDArray[Any]]:
         all_rows = all_rows.astype(np.float32)
     weights = {}
     if sums.weight_sum_parts is not None:
-        parts = (*sums.weight_sum_parts, np.concatenate([np.zeros(0), *held]))
-        weights = dict(zip(WEIGHTS, parts, strict=True))
+        row_weights = np.concatenate([np.zeros(0), *held])
+        parts = (*sums.weight_sum_parts, sums.inverse_weight_sums, row_weights)
+        weights = dict(zip(WEIGHTS, map(np.ascontiguousarray, parts), strict=True))
     origin = np.zeros(width) if sums.origin is None else on_host(sums.origin)
     return {
         "counts": sums.counts,

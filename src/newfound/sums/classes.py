@@ -11,7 +11,10 @@ from newfound.common.errors import InputError
 from newfound.sums.cross import Cross, class_terms
 from newfound.sums.labels import check_same_type, join_labels, positions
 from newfound.sums.names import check_names
-from newfound.sums.weights import check_beside
+from newfound.sums.weights import check_together
+
+# What a sum of one over weights is at least, where rounding left less.
+TINY = 1e-300
 
 
 class ClassTable:
@@ -28,8 +31,8 @@ class ClassTable:
     # labels: the classes; their order is the order of all that follows. It is replaced, never
     #     changed.
     # counts, total: examples of each class taught and not forgotten, and of all.
-    # _weight_sums: the sum of the weights of each class, shape (T, 1), in twice the precision, from
-    #     the first weight on that is not one. None: every example weighs one.
+    # _weight_sums: the sum of the weights of each class and that of one over each, shape (T, 2), in
+    #     twice the precision, from the first weight on that is not one. None: all weigh one.
     # _position: where each label stands, by its plain Python value.
     # _order: labels, and what `sorted_classes` is of them; made anew for other labels.
 
@@ -100,6 +103,22 @@ class ClassTable:
         """Raise ValueError if one of the labels in `y` is new, and cannot become a label."""
         check_names(label for label in dict.fromkeys(y.tolist()) if label not in self._position)
 
+    def _counts_with(self, index: Index, size: int) -> Counts:
+        """Return the counts of `size` classes once rows of classes `index` (m,) have come."""
+        counts = np.zeros(size, dtype=np.int64)
+        counts[: len(self._counts)] = self._counts
+        if len(index) == 1:
+            counts[index[0]] += 1
+        else:
+            counts += np.bincount(index, minlength=size)
+        return counts
+
+    def _name(self, labels: Labels) -> None:
+        """Know these classes, the last of which are new."""
+        old, size = len(self.labels), len(labels)
+        self.labels = labels
+        self._position.update(zip(labels[old:].tolist(), range(old, size), strict=True))
+
     def _rename(self, source: int, new: Labels) -> None:
         """Give the class at `source` the label in `new`, shape (1,), which no other has."""
         before, after = self.labels[:source], self.labels[source + 1 :]
@@ -130,6 +149,31 @@ class ClassTable:
         if self._weight_sums is None:
             return None
         return self._weight_sums.totals[:, 0], self._weight_sums.residue[:, 0]
+
+    @property
+    def inverse_weight_sums(self) -> Floats:
+        """Sum of one over the weights of each class's examples, shape (T,); only to be read."""
+        inverse: Floats = self._all_weight_sums().totals[:, 1]
+        return inverse
+
+    @property
+    def light_weight(self) -> float:
+        """What light examples weigh: the harmonic mean of all weights, in which these count most.
+
+        >>> from newfound.sums.sums import Sums
+        >>> round(Sums.of([[1.0], [2.0]], ["a", "a"], sample_weight=[1e9, 1.0]).light_weight, 6)
+        2.0
+        """
+        if self._weight_sums is None:
+            return 1.0
+        inverse = max(float(self.inverse_weight_sums.sum()), TINY)
+        # No more than the mean: what rounding left of lighter ones may be too little.
+        return min(self.total / inverse, self.weight_sum / self.total)
+
+    def _all_weight_sums(self) -> Cross:
+        """Return the sums of weights, which are counts where all weigh one."""
+        counts = np.column_stack([self.counts, self.counts]).astype(np.float64)
+        return self._weight_sums or Cross(counts, np.zeros_like(counts))
 
     def weight_sums_without(
         self, index: Index, sample_weight: Floats | None
@@ -177,15 +221,24 @@ class ClassTable:
         """
         weights = np.ones(len(index)) if sample_weight is None else sample_weight
         if sign > 0:
-            check_beside(weights, self.weight_sum, self.total)
-        present, terms = class_terms(weights[:, None], index, exact=True)
+            self._check_beside(weights)
+        both = np.column_stack([weights, 1 / weights])
+        present, terms = class_terms(both, index, exact=True)
         return self._prepare_terms(present, sign * terms, size)
+
+    def _check_beside(self, weights: Floats) -> None:
+        """Raise ValueError if weights (m,) would be swallowed by those there are, or swallow them.
+
+        What is there is judged by what is typical of its heavy and of its light examples.
+        """
+        if self.total:
+            typical = self.weight_sum / self.total, self.light_weight
+            weights = np.concatenate([weights, typical])
+        check_together(weights)
 
     def _prepare_terms(self, index: Index, terms: Floats, size: int) -> Callable[[], None]:
         """Reserve memory for the weights of `size` classes; return what adds terms to some."""
-        weight_sums = self._weight_sums or Cross(
-            self.weight_sums[:, None], np.zeros((self.n_classes, 1))
-        )
+        weight_sums = self._all_weight_sums()
         add = weight_sums.prepare(index, terms, size)
 
         def weigh() -> None:

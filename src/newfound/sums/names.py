@@ -6,6 +6,7 @@ Two labels that look the same are the same, and what is written is seen. So a la
 - no characters without a width, or that only say how others are shown: joiners and non-joiners,
   marks of the direction of writing, soft hyphens, variation selectors. That leaves out emoji made
   of several, and the non-joiner that Persian writes within words;
+- nothing that could not be read;
 - no white space, of whatever kind, at its beginning or end;
 - accents that are composed with their letters (NFC);
 - at least one character.
@@ -25,8 +26,11 @@ _REFUSED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # Braille pattern without dots.
 _IGNORABLE = frozenset(
     {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180F, 0x2800, 0x3164, 0xFFA0}
-    | {*range(0x180B, 0x180E), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+    | {0x2065, *range(0x180B, 0x180E), *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9)}
+    | {*range(0xE0000, 0xE1000)}
 )
+# What stands where something could not be read.
+_UNREAD = "\ufffd"
 # What is said of those that have no names.
 _NAMES = {"Cc": "a control character", "Cs": "half a character"}
 # Characters of a label that an error shows.
@@ -70,6 +74,8 @@ def _check_name(text: str) -> None:
             raise InputError(
                 f"{shown} holds U+{ord(letter):04X} ({name}), which nobody sees: leave it out"
             )
+    if _UNREAD in text:
+        raise InputError(f"{shown} holds U+FFFD, in place of what could not be read as UTF-8")
     if text != text.strip():
         raise InputError(f"{shown} begins or ends with white space: leave it out")
     if text != composed(text):

@@ -23,7 +23,7 @@ from newfound.sums.labels import as_labels, check_same_type, join_labels, positi
 from newfound.sums.removal import check_removal, check_totals, check_weights, counts_without
 from newfound.sums.rows import as_rows
 from newfound.sums.shifted import ShiftedRows
-from newfound.sums.weights import as_weights, check_beside, counted
+from newfound.sums.weights import as_weights, counted
 
 # Rows at most whose class sums are made without rounding where one Gram is held for all classes:
 # beyond, X'X is rounded as well. Where a class's rows are held as they are, it never is.
@@ -170,11 +170,6 @@ class Sums(ClassTable):
         return [self._added_up]
 
     @property
-    def rounding(self) -> float:
-        """What rounding may have left in X'X when it was larger, at most."""
-        return float(sum([gram.rounding for gram in self.grams]))
-
-    @property
     def trace(self) -> float:
         """Sum of the squares of all features."""
         return float(sum([gram.trace for gram in self.grams]))
@@ -295,22 +290,6 @@ class Sums(ClassTable):
 
         return add
 
-    def _counts_with(self, index: Index, size: int) -> Counts:
-        """Return the counts of `size` classes once rows of classes `index` (m,) have come."""
-        counts = np.zeros(size, dtype=np.int64)
-        counts[: len(self._counts)] = self._counts
-        if len(index) == 1:
-            counts[index[0]] += 1
-        else:
-            counts += np.bincount(index, minlength=size)
-        return counts
-
-    def _name(self, labels: Labels) -> None:
-        """Know these classes, the last of which are new."""
-        old, size = len(self.labels), len(labels)
-        self.labels = labels
-        self._position.update(zip(labels[old:].tolist(), range(old, size), strict=True))
-
     def _prepare_sums(
         self, X: Rows, index: Index, sample_weight: Floats | None, grams: list[Any], size: int
     ) -> list[Callable[[], object]]:
@@ -397,7 +376,7 @@ class Sums(ClassTable):
                 self.counts, self._added_up = counts, None
                 self.has_shrunk, self.until_judged = True, self.until_judged - squares
                 if len(vanished):
-                    self.remove_classes(vanished)
+                    self._replace(vanished, counts, self._weight_sums, self._cross, self.grams)
                 for change in also:
                     change()
             origins.judge_what_is_left(self)
@@ -408,6 +387,7 @@ class Sums(ClassTable):
     def remove_classes(self, index: Index) -> None:
         """Take out classes, each with its Gram if it has one of its own."""
         self._replace(index, self.counts, self._weight_sums, self._cross, self.grams)
+        origins.judge_what_is_left(self)
 
     def rename(self, old: Any, new: Labels) -> None:
         """Give class `old` the label in `new`, shape (1,); a class that has it takes `old` in."""
@@ -439,7 +419,7 @@ class Sums(ClassTable):
             )
         check_same_type(self.labels, other.labels)
         if other.total:
-            check_beside(np.array([other.weight_sum / other.total]), self.weight_sum, self.total)
+            self._check_beside(np.array([other.weight_sum / other.total, other.light_weight]))
 
     @one_thread
     def merge(self, other: "Sums") -> None:
@@ -456,8 +436,8 @@ class Sums(ClassTable):
         terms = parts if self.device is None else self.device.put(parts)
         self._cross.prepare(index, terms, self.n_classes)()
         if self.is_weighted or other.is_weighted:
-            theirs = np.array(other.weight_sum_parts or [other.weight_sums])
-            self._prepare_terms(index, theirs[:, :, None], self.n_classes)()
+            theirs = np.array(other._all_weight_sums().parts)  # noqa: SLF001 - of this class
+            self._prepare_terms(index, theirs, self.n_classes)()
         counts = self.counts.copy()
         counts[index] += other.counts
         self.counts = counts
@@ -499,8 +479,10 @@ class Sums(ClassTable):
             self.origin = origin if self.device is None else self.device.put(origin)
         self.grams = [self._new_gram() for _ in (labels if self.per_class else (None,))]
         if "weight_sums" in arrays:
-            weights = arrays["weight_sums"], arrays["weight_sums_residue"]
-            self._weight_sums = Cross(*(part[:, None] for part in weights))
+            inverse = arrays["inverse_weight_sums"]
+            totals = np.column_stack([arrays["weight_sums"], inverse])
+            residue = np.column_stack([arrays["weight_sums_residue"], np.zeros(len(inverse))])
+            self._weight_sums = Cross(totals, residue)
 
     def _new_gram(self) -> Gram:
         """Return an empty Gram: of one class, or of all."""

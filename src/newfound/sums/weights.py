@@ -91,22 +91,17 @@ def counted(
     return rows_at(X, where, device_of(X)), labels[where], None if (left == 1).all() else left
 
 
-def check_beside(weights: Floats, total: float, number: int) -> None:
-    """Raise ValueError if weights (m,) are swallowed by others, or swallow them.
+def check_together(weights: Floats) -> None:
+    """Raise ValueError if the lightest of these weights (m,) are swallowed by the heaviest.
 
-    `total` is what so many examples weigh that were taught before. They are judged by their mean.
-
-    >>> check_beside(np.array([1e-3, 5.0]), 100.0, 10)
-    >>> check_beside(np.array([1e20]), 100.0, 10)
+    >>> check_together(np.array([1e-3, 5.0]))
+    >>> check_together(np.array([10.0, 1e20]))
     Traceback (most recent call last):
     newfound.InputError: sample_weight: examples of weight 10 beside others of 1e+20 (1 to 1e+19)...
     """
     if not len(weights):
         return
     lightest, heaviest = float(weights.min()), float(weights.max())
-    if number:
-        mean = total / number
-        lightest, heaviest = min(lightest, mean), max(heaviest, mean)
     if heaviest > LARGEST_RATIO * lightest:
         raise InputError(
             f"sample_weight: examples of weight {lightest:g} beside others of {heaviest:g} "

@@ -32,6 +32,11 @@ def forget_class(
                 f"{model} does not hold its sums per class, so {label} cannot be forgotten "
                 f"as a whole: newfound forget {model} IMAGES --as {label}"
             )
-        recogniser.forget_class(recogniser.label(label))
+        try:
+            recogniser.forget_class(recogniser.label(label))
+        except InputError:
+            if for_good:  # also what was forgotten before, by a command that was killed, say
+                save(change, recogniser, console, for_good)
+            raise
         save(change, recogniser, console, for_good)
     console.info(f"Forgot {label}.")
