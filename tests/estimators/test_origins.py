@@ -11,9 +11,11 @@ from sklearn.linear_model import Ridge
 
 import newfound
 from newfound import IncrementalRidge, IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.common.device import on_host
 from newfound.sums import Sums
 from tests import oracles
-from tests.devices import EVERYWHERE, PLAIN
+from tests.devices import EVERYWHERE, PLAIN, device
+from tests.effort import share_of
 
 D = 12
 RNG = np.random.default_rng(3)
@@ -340,3 +342,29 @@ def test_a_first_row_from_elsewhere_leaves_nothing_when_it_is_forgotten(
     model.partial_fit(outlier, y[:1]).partial_fit(rows, y).forget(outlier, y[:1])
     # Each row was seen from there, which took as many digits of it.
     assert error(answers(model, rows), answers(plain, rows)) < 1e-15 * far
+
+
+@EVERYWHERE
+def test_of_a_feature_that_is_the_origin_in_every_row_nothing_is_left(place: str) -> None:
+    there, weights = device(place), np.array([0.1, 0.7, 1e3])
+    rows = np.array([[1e6 / 3, 0.0], [1e6 / 3, 1.0], [1e6 / 3, 2.0]])
+    for sums, X in ((Sums(2), rows), (Sums(2, device=there), there.put(rows))):
+        sums.add(X, *sums.locate(np.array(["cup", "mug", "cup"])), weights)
+        for origin in (None, rows[0], None, rows[0]):
+            sums.move_origin(origin)
+        assert on_host(sums.cross).any(axis=1).tolist() == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of rounding, which there is
+def test_what_is_left_after_the_origin_moved_is_saved(tmp_path: Path) -> None:
+    for draw in range(share_of(300)):
+        rng = np.random.default_rng(draw)
+        model = IncrementalRidge()
+        first, rest = (
+            (np.repeat(10.0 ** rng.integers(0, 8) * rng.normal(size=(1, 3)), n, axis=0), np.ones(n))
+            for n in (30, int(rng.integers(2, 12)))
+        )
+        model.partial_fit(*first)
+        model.partial_fit(*rest, sample_weight=10.0 ** rng.uniform(-3, 3, len(rest[1])))
+        model.forget(*first).save(tmp_path / "model.newfound")
+        newfound.load(tmp_path / "model.newfound")

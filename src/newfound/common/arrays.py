@@ -11,6 +11,7 @@ Rows = NDArray[np.floating]  # (m, d), float32 or float64
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Index = NDArray[np.intp]  # which class each row is of
+Mask = NDArray[np.bool_]
 Labels = NDArray[Any]  # of one type: strings, booleans or whole numbers
 
 

@@ -4,9 +4,8 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from newfound.common.arrays import Counts, Floats, Index, Labels
+from newfound.common.arrays import Counts, Floats, Index, Labels, Mask
 from newfound.common.pieces import Stages, Task
 from newfound.heads.recoding import recoding_factors
 from newfound.memory.witnesses import Witnesses
@@ -30,8 +29,6 @@ SCENARIOS = 4
 COLUMNS = 64
 # How many operations of BLAS take as long as the first touch of an entry that is new in memory.
 NEW_ENTRY = 1000.0
-
-Mask = NDArray[np.bool_]
 
 
 def are_frequent(counts: Counts | Floats, min_class_count: int) -> Mask:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from newfound.common.arrays import Floats, Index, Rows
+from newfound.common.arrays import Floats, Index, Mask, Rows
 from newfound.sums.blas import CHUNK_ROWS
 from newfound.sums.device import with_capacity
 from newfound.sums.exact import add_exactly, product, split
@@ -107,11 +107,16 @@ class Cross:
 
         return shift
 
-    def shifted(self, by: Floats, weight_sums: Floats) -> "Cross":
-        """Return the sums of the same rows seen from an origin that has moved `by` (d,)."""
+    def shifted(self, by: Floats, weight_sums: Floats, varies: Mask) -> "Cross":
+        """Return the sums of the same rows seen from an origin that has moved `by` (d,).
+
+        Of features that do not vary (d,), it is in every row what it is there: they add up to zero.
+        """
         shifted = copy.deepcopy(self)
         terms = -np.array(product(weight_sums[:, None], by))
         shifted.prepare(np.arange(self.size), terms, self.size)()
+        for part in shifted.parts:
+            part[:, ~varies] = 0.0
         return shifted
 
     def without(self, index: Index) -> "Cross":

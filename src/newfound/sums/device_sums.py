@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from newfound.common.arrays import Floats, Index
+from newfound.common.arrays import Floats, Index, Mask
 from newfound.common.device import Array, Device
 from newfound.sums.device import (
     add_products,
@@ -70,11 +70,10 @@ class DeviceMatrix:
 
     def shift(self, by: Array, total: Array, weight_sum: float) -> None:
         """See all rows, whose sum is `total` (d,), from an origin that has moved `by` (d,)."""
-        highest, half = self.peak, total - 0.5 * weight_sum * by
+        half = total - 0.5 * weight_sum * by
         for columns in blocks(self.matrix.shape[0]):
             self.matrix[:, columns] -= by[:, None] * half[None, columns]
             self.matrix[:, columns] -= half[:, None] * by[None, columns]
-        self.highest = highest
 
     def times(self, columns: Array) -> Array:
         """Return X'X times `columns`, of shape (d,) or (d, k)."""
@@ -173,10 +172,13 @@ class DeviceCross:
 
         return shift
 
-    def shifted(self, by: Array, weight_sums: Floats) -> "DeviceCross":
-        """Return the sums of the same rows seen from an origin that has moved `by` (d,)."""
-        weights = self.device.put(weight_sums)[:, None]
-        return DeviceCross(self.totals - weights * by[None, :], self.device)
+    def shifted(self, by: Array, weight_sums: Floats, varies: Mask) -> "DeviceCross":
+        """Return the sums of the same rows seen from an origin that has moved `by` (d,).
+
+        Of features that do not vary (d,), it is in every row what it is there: they add up to zero.
+        """
+        weights, varying = self.device.put(weight_sums)[:, None], self.device.put(1.0 * varies)
+        return DeviceCross((self.totals - weights * by[None, :]) * varying[None, :], self.device)
 
     def without(self, index: Index) -> "DeviceCross":
         """Return the sums of all classes but those in `index`."""

@@ -207,13 +207,16 @@ class Gram:
         if shifted.flushed is not None and shifted.flushed.flushes:  # else all rows wait
             zero = zeros((self.width,), self.device)
             before, after = (zero if place is None else place for place in (self.origin, origin))
-            rows, weights = self.buffer.rows, self.buffer.weights
+            by, rows, weights = after - before, self.buffer.rows, self.buffer.weights
+            # Sums of rows so far from where they were seen are rounded as these squares are.
+            highest = max(self.peak, weight_sum * float(by @ by))
             if self.buffer.count:
                 plain = self._around(rows, None).part()
                 each = np.ones(self.buffer.count) if weights is None else weights
                 total = total - (each if self.device is None else self.device.put(each)) @ plain
                 weight_sum -= float(each.sum())
-            shifted.flushed.shift(after - before, total, weight_sum)
+            shifted.flushed.shift(by, total, weight_sum)
+            shifted.flushed.highest = highest
         return shifted
 
     def flush(self) -> Triangles:

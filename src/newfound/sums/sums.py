@@ -228,7 +228,9 @@ class Sums(ClassTable):
         else:
             of = [(namespace_of(totals).sum(totals, axis=0), self.weight_sum)]
         grams = [gram.shifted(there, *sums) for gram, sums in zip(self.grams, of, strict=True)]
-        cross = self._cross.shifted(by, weight_sums)
+        # Rounding is all that is left of the sums of a feature that is the origin in every row.
+        varies = sum([gram.squares for gram in grams], start=np.zeros(self.width)) > 0
+        cross = self._cross.shifted(by, weight_sums, varies)
         with uninterrupted():
             self.origin, self.grams, self._cross = there, grams, cross
             self._added_up = None

@@ -112,13 +112,14 @@ class Triangles:
     def shift(self, by: Floats, total: Floats, weight_sum: float) -> None:
         """See all rows, whose sum is `total` (d,), from an origin that has moved `by` (d,).
 
-        X'X becomes X'X - by total' - total by' + n by by'. What rounding left in it stays.
+        X'X becomes X'X - by total' - total by' + n by by'. What rounding left in it stays, so its
+        peak should, too.
         """
         self._thaw()
-        highest, half = self.peak, total - 0.5 * weight_sum * by
+        half = total - 0.5 * weight_sum * by
         diagonal = np.maximum(self.diagonal + self.residue - 2 * by * half, 0.0)
         blas.dsyr2(-1.0, by, half, a=self.old, lower=1, overwrite_a=1)
-        self.diagonal, self.residue, self.highest = diagonal, np.zeros(self.width), highest
+        self.diagonal, self.residue = diagonal, np.zeros(self.width)
         self._set_diagonal()
 
     def times(self, columns: Floats) -> Floats:
