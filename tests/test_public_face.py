@@ -30,10 +30,12 @@ def documented() -> set[str]:
 
 def test_the_names_are_those_promised_and_no_others() -> None:
     assert set(newfound.__all__) == {
+        "IncrementalClassifier",
         "IncrementalRidge",
         "IncrementalRidgeClassifier",
         "IncrementalRidgeClassifierCV",
         "InputError",
+        "Layer",
         "MissingDataError",
         "ModelFileError",
         "NewfoundError",
@@ -88,6 +90,7 @@ def test_the_signature_is_the_one_promised() -> None:
         "recoding": 0.7,
         "class_weight": None,
         "fit_intercept": True,
+        "layer": None,
     }
 
 

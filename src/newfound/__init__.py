@@ -24,28 +24,34 @@ if TYPE_CHECKING:
     from newfound.estimators.classifier_cv import (
         IncrementalRidgeClassifierCV as IncrementalRidgeClassifierCV,
     )
+    from newfound.estimators.incremental import IncrementalClassifier as IncrementalClassifier
     from newfound.estimators.loading import load as load
     from newfound.estimators.pipelines import partial_fit as partial_fit
     from newfound.estimators.regressor import IncrementalRidge as IncrementalRidge
+    from newfound.layers.layer import Layer as Layer
     from newfound.recognition.recogniser import Recogniser as Recogniser
 
 __version__ = "0.2.0"
 
 # Imported on first use: scikit-learn takes a second, and `newfound --help` does not need it.
 _HOME = {
+    "IncrementalClassifier": "newfound.estimators.incremental",
     "IncrementalRidge": "newfound.estimators.regressor",
     "IncrementalRidgeClassifier": "newfound.estimators.classifier",
     "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
+    "Layer": "newfound.layers.layer",
     "Recogniser": "newfound.recognition.recogniser",
     "load": "newfound.estimators.loading",
     "partial_fit": "newfound.estimators.pipelines",
 }
 _ROOMS = ("checks", "datasets", "features", "sums")
 __all__ = [
+    "IncrementalClassifier",
     "IncrementalRidge",
     "IncrementalRidgeClassifier",
     "IncrementalRidgeClassifierCV",
     "InputError",
+    "Layer",
     "MissingDataError",
     "ModelFileError",
     "NewfoundError",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from newfound.distributed.part import Part, merged
 from newfound.distributed.tree import added_up, fan_in, levels
-from newfound.memory.memory import Memory
+from newfound.memory.memory import Memory, Quota
 from newfound.sums.arrays import to_arrays
 
 
@@ -51,7 +51,7 @@ def test_what_a_task_adds_fits_into_its_room_if_two_do(d: int) -> None:
 def part(rows: int, seed: int, per_class: bool = False, dtype: Any = np.float32) -> Part:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(rows, 40)).astype(dtype), rng.integers(0, 3, rows)
-    memory = Memory.blank(40, per_class=per_class, cap=5, seed=seed)
+    memory = Memory.blank(40, per_class=per_class, quota=Quota(5), seed=seed)
     if rows:
         memory.add(memory.batch(X, y))
     return Part(memory, seed)

@@ -32,9 +32,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     totals: list[int] = []
     original = Selector.begin
 
-    def begin(self: Selector, memory: Any) -> Any:
+    def begin(self: Selector, memory: Any, anew: bool = False) -> Any:
         totals.append(memory.sums.total)
-        return original(self, memory)
+        return original(self, memory, anew)
 
     monkeypatch.setattr(Selector, "begin", begin)
     return totals

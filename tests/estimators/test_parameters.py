@@ -11,16 +11,23 @@ from sklearn.model_selection import RandomizedSearchCV
 
 import newfound
 from newfound import (
+    IncrementalClassifier,
     IncrementalRidge,
     IncrementalRidgeClassifier,
     IncrementalRidgeClassifierCV,
     InputError,
+    Layer,
 )
 from tests.streams import blobs
 
 X, Y = blobs()
 TARGETS = X[:, 0]
-KINDS: list[Any] = [IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, IncrementalRidge]
+KINDS: list[Any] = [
+    IncrementalClassifier,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    IncrementalRidge,
+]
 
 
 class Nothing:
@@ -50,6 +57,7 @@ TAKEN: dict[str, list[Any]] = {
     "class_weight": [None, "balanced", {}, {"a": 2.0}],
     "fit_intercept": [True, False, np.True_],
     "random_state": [0, 7, None, np.random.RandomState(0), generator()],
+    "layer": [None, 1, np.int64(7), Layer.of(X, units=3)],
 }
 REFUSED: dict[str, list[Any]] = {
     "penalty": NO_NUMBER,
@@ -63,6 +71,7 @@ REFUSED: dict[str, list[Any]] = {
     "class_weight": ["even", 1, ["a"], {"a": 0.0}, {"a": np.inf}, {"a": "1"}],
     "fit_intercept": [0, 1, None, "yes"],
     "random_state": [-1, 0.5, "none"],
+    "layer": [0, -1, 1.5, True, "all", 20_001, X],
 }
 
 

@@ -1,21 +1,20 @@
 """Whatever stands between rows and sums: a model with it is one of the features that it makes."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from newfound.common.device import Array, namespace_of
 from newfound.common.errors import InputError
 from newfound.engine.engine import Engine
+from newfound.layers.layer import Layer
 from newfound.learner.learner import CHOOSING
-from newfound.memory.memory import EVERYTHING, Memory
+from newfound.memory.memory import EVERYTHING
 from newfound.solvers.settings import RegressionSettings, Settings
 from newfound.storage.model import engine_of, state_of
 
 D, N = 5, 60
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "fixed": Settings(1.0, 0.7, None, True),
     "per class": Settings(1.0, 0.7, "balanced", True),
     "chosen": CHOOSING,
@@ -23,22 +22,7 @@ SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Features, and beside them how large they are."""
-
-    inputs: int
-
-    @property
-    def outputs(self) -> int:
-        return 2 * self.inputs
-
-    def __call__(self, rows: Array) -> Array:
-        xp = namespace_of(rows)
-        return xp.concat([rows, xp.abs(rows)], axis=1)
-
-
-LAYER = Sizes(D)
+LAYER = Layer.of(np.random.default_rng(2).normal(size=(100, D)), units=7)
 
 
 @pytest.fixture
@@ -49,15 +33,13 @@ def data() -> tuple[Any, Any, Any]:
     return X, y, np.abs(X[:, :2]) + rng.normal(scale=0.1, size=(N, 2))
 
 
-def blank(settings: Any, layer: Sizes | None) -> Engine:
+def blank(settings: Any, layer: Layer | None) -> Engine:
     targets = 2 if isinstance(settings, RegressionSettings) else 0
     width = D if layer is not None else LAYER.outputs
-    per_class = settings.class_weight is not None
-    memory = Memory.blank(width, per_class=per_class, targets=targets, layer=layer)
-    return Engine(memory, settings)
+    return Engine.blank(width, settings._replace(layer=layer), targets=targets)
 
 
-def taught(settings: Any, layer: Sizes | None, data: Any, rows: slice = slice(None)) -> Engine:
+def taught(settings: Any, layer: Layer | None, data: Any, rows: slice = slice(None)) -> Engine:
     engine = blank(settings, layer)
     engine.learn(batch(engine, data, rows))
     return engine
@@ -102,10 +84,7 @@ def test_a_model_with_a_layer_is_one_of_the_features_it_makes(kind: str, data: A
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
-def test_a_layer_stands_there_again_once_a_model_is_read(
-    kind: str, data: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("newfound.storage.model.layer_for", lambda settings, width: Sizes(width))
+def test_a_layer_stands_there_again_once_a_model_is_read(kind: str, data: Any) -> None:
     settings = SETTINGS[kind]
     engine = taught(settings, LAYER, data)
     state = state_of("any", engine, None, False)
@@ -123,6 +102,19 @@ def test_rows_that_are_still_held_are_those_that_came(kind: str, data: Any) -> N
 
 
 def test_models_with_different_layers_are_not_merged(data: Any) -> None:
-    one, other = (taught(SETTINGS["fixed"], layer, data) for layer in (LAYER, None))
-    with pytest.raises(InputError, match="another layer"):
-        one.merged(other)
+    other = Layer.of(data[0][:9], units=7)
+    one, two = (taught(SETTINGS["fixed"], layer, data) for layer in (LAYER, other))
+    with pytest.raises(InputError, match=r"another layer .* layer=None"):
+        one.merged(two)
+
+
+def test_a_linear_model_takes_in_the_linear_part_of_others(data: Any) -> None:
+    X = data[0]
+    others = [taught(SETTINGS["fixed"], layer, data) for layer in (LAYER, None)]
+    linear = Engine.blank(D, SETTINGS["fixed"])
+    linear.learn(linear.memory.batch(X[:9], data[1][:9]))
+    merged = linear.merged(others[0])
+    both = Engine.blank(D, SETTINGS["fixed"])
+    both.learn(both.memory.batch(np.vstack([X[:9], X]), np.concatenate([data[1][:9], data[1]])))
+    one, two = (engine.predictor().predict(X).scores for engine in (merged, both))
+    np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)

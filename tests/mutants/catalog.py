@@ -225,6 +225,44 @@ _SUMS = (
     ),
 )
 
+_LAYERS = (
+    Mutant(
+        "layer-seed-ignored",
+        "layers/units.py",
+        "np.random.Philox(key=[seed, block])",
+        "np.random.Philox(key=[0, block])",
+        "all models have the same units, whatever their seed",
+    ),
+    Mutant(
+        "layer-blocks-alike",
+        "layers/units.py",
+        "np.random.Philox(key=[seed, block])",
+        "np.random.Philox(key=[seed, 0])",
+        "of two thousand units sixty-four are different",
+    ),
+    Mutant(
+        "layer-depends-on-the-batch",
+        "layers/layer.py",
+        "z = xp.round(xp.clip(z, -FARTHEST, FARTHEST) * (1 / STEP)) * STEP",
+        "z = xp.clip(z, -FARTHEST, FARTHEST)",
+        "what was learned among others cannot be forgotten alone",
+    ),
+    Mutant(
+        "layer-without-bias",
+        "layers/layer.py",
+        "units = xp.abs(z @ weights + bias)",
+        "units = xp.abs(z @ weights)",
+        "a layer cannot tell a ring from a larger one",
+    ),
+    Mutant(
+        "layer-counts-the-future",
+        "memory/memory.py",
+        "return self.is_young and self.sums.total >= FIRST_ROWS",
+        "return False",
+        "merged young models never get the layer that they asked for",
+    ),
+)
+
 _SOLVERS = (
     Mutant(
         "row-not-centred",
@@ -420,15 +458,15 @@ _ENGINE = (
     Mutant(
         "merge-loses-witnesses",
         "memory/memory.py",
-        "self.witnesses = self.witnesses.merge(other.witnesses, self.cap)",
+        "self.witnesses = self.witnesses.merge(other.witnesses, cap)",
         "pass",
         "in a merged model only one side chooses parameters",
     ),
     Mutant(
         "intercept-change-ignored",
         "engine/engine.py",
-        "key = (settings.class_weight, settings.fit_intercept)",
-        "key = (settings.class_weight,)",
+        "key = (settings.class_weight, settings.fit_intercept, uses_layer)",
+        "key = (settings.class_weight, uses_layer)",
         "set_params(fit_intercept=False) does nothing to a model that was asked before",
     ),
     Mutant(
@@ -489,8 +527,8 @@ _DISTRIBUTED = (
     Mutant(
         "dask-witnesses-unweighted",
         "memory/memory.py",
-        "witnesses = self.witnesses.add(on_host(batch.rows), batch.y, self.cap, batch.weights)",
-        "witnesses = self.witnesses.add(on_host(batch.rows), batch.y, self.cap)",
+        "witnesses = self.witnesses.add(on_host(batch.rows), batch.y, cap, batch.weights)",
+        "witnesses = self.witnesses.add(on_host(batch.rows), batch.y, cap)",
         "parameters are chosen as if all weights were one",
     ),
     Mutant(
@@ -1143,6 +1181,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *_SELECTION,
     *_HEADS,
     *_SOLVERS,
+    *_LAYERS,
     *_SUMS,
     *_DATASETS,
     *_FEATURES,

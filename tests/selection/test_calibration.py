@@ -12,7 +12,7 @@ from newfound.heads.probabilities import sharpness_of
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.unknown import bound_between
 from newfound.selection import calibration
-from newfound.selection.calibration import calibrate, calibrate_by_sums
+from newfound.selection.calibration import Calibration, calibrate, calibrate_by_sums
 from newfound.selection.validation import ValidationSet
 from newfound.solvers.base import solver_for
 from newfound.solvers.settings import RegressionSettings, Settings
@@ -21,6 +21,10 @@ from tests.choices import basis_of, fit, learn, result_of, snapshot_of, to_choos
 
 Floats = NDArray[np.float64]
 WIDTH = 7
+
+
+def calibrated(*arguments: Any) -> Calibration:
+    return at_once(calibrate(*arguments))[0]
 
 
 def rows(counts: list[int], width: int = WIDTH) -> tuple[Floats, Any]:
@@ -48,7 +52,7 @@ def test_what_is_usual_is_what_rows_left_out_have(counts: list[int]) -> None:
     X, y = rows(counts)
     engine = taught(X, y, to_choose(witnesses=20))
     validation = ValidationSet(snapshot_of(engine), 8, what_if=False)
-    found = at_once(calibrate(validation, basis_of(validation, 4.0), np.full(len(counts), 0.5)))
+    found = calibrated(validation, basis_of(validation, 4.0), np.full(len(counts), 0.5))
     own = []
     for i in range(len(y)):
         cosines, leverage = without(X, y, i, 4.0)
@@ -65,9 +69,7 @@ def test_the_sharpness_is_that_of_recoded_scores_of_rows_left_out() -> None:
     engine = taught(X, y, to_choose(witnesses=20))
     validation = ValidationSet(snapshot_of(engine), 8, what_if=False)
     recoding = np.array([0.2, 0.9, 0.5])
-    found = at_once(
-        calibrate(validation, basis_of(validation, 4.0), recoding[engine.memory.sums.labels])
-    )
+    found = calibrated(validation, basis_of(validation, 4.0), recoding[engine.memory.sums.labels])
     scores = []
     for i in range(len(y)):
         keep = np.arange(len(y)) != i
@@ -176,7 +178,7 @@ def test_the_bound_is_that_between_rows_left_out_alone_and_with_their_class(
     X, y = rows(counts)
     engine = taught(X, y, to_choose(witnesses=20))
     validation = ValidationSet(snapshot_of(engine), 8, what_if=False)
-    found = at_once(calibrate(validation, basis_of(validation, 4.0), np.full(len(counts), 0.5)))
+    found = calibrated(validation, basis_of(validation, 4.0), np.full(len(counts), 0.5))
     assert found.bound is not None
     assert tuple(found.bound) == pytest.approx(tuple(bound_the_long_way(X, y, 4.0)), rel=1e-4)
 
@@ -186,13 +188,9 @@ def test_what_was_chosen_is_what_is_calibrated() -> None:
     engine = taught(X, y, to_choose(witnesses=20))
     validation = ValidationSet(snapshot_of(engine), 8, what_if=True)
     recoding = result_of(engine).recoding(engine.memory.sums.counts.astype(np.float64))
-    expected = at_once(
-        calibrate(validation, basis_of(validation, engine.penalty).of_first(4), recoding)
-    )
+    expected = calibrated(validation, basis_of(validation, engine.penalty).of_first(4), recoding)
     assert engine.calibration == expected
-    other = at_once(
-        calibrate(validation, basis_of(validation, 100 * engine.penalty).of_first(4), recoding)
-    )
+    other = calibrated(validation, basis_of(validation, 100 * engine.penalty).of_first(4), recoding)
     assert other != expected
 
 

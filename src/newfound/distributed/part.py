@@ -47,7 +47,7 @@ class Part:
             for label, reservoir in witnesses.of_class.items()
         }
         of_sums = to_arrays(sums), sums.labels, sums.per_class, sums.dtype, None, sums.is_centred
-        rest = memory.cap, memory.targets, memory.layer
+        rest = memory.quota, memory.targets, memory.layer, memory.units
         return of_sums, (witnesses.seed, reservoirs), rest, self.partition
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:

@@ -14,8 +14,8 @@ from newfound.common.threads import one_thread
 from newfound.engine.predictor import ClassPredictor, Predictions, TargetPredictor
 from newfound.engine.unknown import Metric
 from newfound.heads.recoding import recoding_factors
+from newfound.layers.layer import FIRST_ROWS, Layer, features_of
 from newfound.memory.batch import Batch
-from newfound.memory.layer import Layer, features_of
 from newfound.memory.memory import Memory
 from newfound.selection.calibration import Calibration
 from newfound.selection.choice import Choice
@@ -24,7 +24,13 @@ from newfound.selection.selector import Selector
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.regression import RegressionSolver
 from newfound.solvers.rounding import resolution, rounding_left, warn_of_penalty
-from newfound.solvers.settings import AnySettings, RegressionSettings, SelectionSettings
+from newfound.solvers.settings import (
+    AnySettings,
+    RegressionSettings,
+    SelectionSettings,
+    layer_of,
+)
+from newfound.sums.leading import leading
 
 # How often larger than the one that was told an error must be to be told, too.
 MORE = 10.0
@@ -57,7 +63,9 @@ class Engine:
     """
 
     # _solver: for the present settings. None: to be made.
-    # _made_for: the class weights and the intercept that it is for.
+    # _made_for: the class weights and the intercept that it is for, and whether it is for all
+    #     features or for those that rows have without a layer.
+    # _coming: a solver for the other of these two, while it is derived. None: no other is to come.
     # _calibration, _known_metric: of the present memory. None: to be worked out.
     # _predictor: what answers are made with. None: something has changed.
     # changes: how often something was learned or forgotten.
@@ -68,15 +76,16 @@ class Engine:
     def __init__(self, memory: Memory, settings: AnySettings, choice: Choice | None = None) -> None:
         self.memory, self.settings = memory, settings
         self.choice = choice_for(settings) if choice is None else choice
-        self._new_solver(1.0, settings)  # what these sums cannot serve is refused here
+        _new_solver(memory, 1.0, settings)  # what these sums cannot serve is refused here
         self._solver: Any = None
         self._made_for: tuple[Any, ...] = ()
+        self._coming: Any = None
         self._calibration: Calibration | None = None
         self._known_metric: Metric | None = None
         self._predictor: Any = None
         self.changes, self._judgements, self._is_said = 0, memory.sums.judgements, False
         self._rounding: float | None = None
-        memory.keep(settings.cap, settings.seed)
+        memory.keep(settings.quota, settings.seed)
         memory.centre(settings.fit_intercept)
 
     @classmethod
@@ -85,9 +94,17 @@ class Engine:
     ) -> "Engine":
         """Return one that was taught nothing, for rows of so many features, on a device or not."""
         per_class = settings.class_weight is not None
-        layer = layer_for(settings, width)
+        layer, units = layer_of(settings)
+        if layer is not None and layer.inputs != width:
+            raise InputError(f"X has {width} features, but layer is for {layer.inputs}")
         memory = Memory.blank(
-            width, per_class=per_class, targets=targets, device=device, layer=layer
+            width,
+            per_class=per_class,
+            targets=targets,
+            device=device,
+            layer=layer,
+            units=units,
+            seed=settings.seed,
         )
         return cls(memory, settings)
 
@@ -105,12 +122,20 @@ class Engine:
         """Use these parameters from now on, or raise ValueError if these sums cannot."""
         if settings is self.settings or settings == self.settings:
             return self
-        if layer_for(settings, self.memory.width) != self.memory.layer:
-            raise InputError("the layer cannot change once rows are learned: fit anew")
-        self._new_solver(1.0, settings)
+        (layer, units), memory = layer_of(settings), self.memory
+        if units < memory.units and not memory.targets:
+            memory = memory.cut(units)
+        if units != memory.units or layer not in (None, memory.layer):
+            raise InputError(
+                "once rows are learned, a layer cannot change, but for having fewer of its units: "
+                "fit anew"
+            )
+        _new_solver(memory, 1.0, settings)
         with uninterrupted():
-            self.memory.centre(settings.fit_intercept)
-            self.memory.keep(settings.cap, settings.seed)
+            memory.centre(settings.fit_intercept)
+            memory.keep(settings.quota, settings.seed)
+            if memory is not self.memory:
+                self.memory, self._solver, self._coming = memory, None, None
             if isinstance(self.choice, Selector) and isinstance(settings, SelectionSettings):
                 self.choice.settings = settings  # what it knows may be of use
             else:
@@ -138,16 +163,24 @@ class Engine:
         return recoding_factors(self.solver.weight_sums, recoding)
 
     @property
+    def layer(self) -> Layer | None:
+        """What stands before the weights that answer."""
+        return self.memory.layer if self.choice.uses_layer(self.memory) else None
+
+    @property
     def solver(self) -> Solver:
         """The solver that answers."""
         solver: Solver = self._solver_for(self.choice.penalty(self.memory))
         return solver
 
     def _solver_for(self, penalty: float) -> Any:
-        settings = self.settings
-        key = (settings.class_weight, settings.fit_intercept)
+        settings, memory = self.settings, self.memory
+        uses_layer = self.choice.uses_layer(memory)
+        key = (settings.class_weight, settings.fit_intercept, uses_layer)
         if self._solver is None or self._made_for != key:
-            self._solver = self._new_solver(penalty, settings)
+            coming, self._coming = self._coming, None
+            is_it = coming is not None and self._made_for == (*key[:2], not uses_layer)
+            self._solver = coming if is_it else _new_solver(memory, penalty, settings, uses_layer)
             self._made_for, self._judgements = key, -1
         if self._solver.penalty != penalty:
             self._solver.use(penalty)
@@ -156,18 +189,32 @@ class Engine:
             self._look_at_penalty(penalty)
         return self._solver
 
-    def _new_solver(self, penalty: float, settings: AnySettings) -> Any:
-        sums = self.memory.sums
-        if isinstance(settings, RegressionSettings):
-            return RegressionSolver(sums, self.memory.targets, penalty, settings.fit_intercept)
-        return solver_for(sums, settings, penalty)
-
     def _note_change(self) -> None:
         self._calibration = self._known_metric = self._predictor = None
         self.changes += 1
 
     def learn(self, batch: Batch, defer: bool = False) -> None:
         """Learn rows, all or none; if deferred, nothing is derived before a question."""
+        if self.memory.is_young and self.memory.sums.total + batch.size >= FIRST_ROWS:
+            grown, changes = self.copy(), self.changes + 1  # so that all or none are learned
+            grown.grow(batch, defer)
+            with uninterrupted():
+                vars(self).update(vars(grown) | {"changes": changes})
+        else:
+            self._learn(batch, defer)
+
+    def grow(self, batch: Batch, defer: bool) -> None:
+        """Learn rows, some of which complete those that the layer is made of."""
+        room = FIRST_ROWS - self.memory.sums.total
+        self._learn(batch.first(room), defer)
+        self.memory = self.memory.grown()
+        self._solver, self._judgements = None, -1
+        rest = batch.part(slice(room, None))
+        if rest.size:
+            self._learn(rest._replace(features=self.memory.features(rest.rows)), defer)
+
+    def _learn(self, batch: Batch, defer: bool = False) -> None:
+        """Learn rows that all are of one kind: before there is a layer, or behind it."""
         memory, is_fixed = self.memory, self.choice.is_fixed
         few = memory.sums.width <= NARROW and len(batch.of_class) == 1
         with IN_THIS_THREAD if few else one_thread:
@@ -178,16 +225,31 @@ class Engine:
             if solver is not None and defer:
                 solver.discard()
             elif solver is not None:
-                solver.learn(batch.features, batch.of_class, batch.labels, batch.weights)
+                solver.learn(_seen_by(solver, batch.features), *batch[2:])
+            coming, self._coming = self._coming, None
+            if coming is not None and not defer:
+                coming.learn(_seen_by(coming, batch.features), *batch[2:])
             if is_fixed:
                 memory.add(batch)
             else:
                 memory.add(batch, partial(self.choice.follow, plan, memory))
-                if solver is not None:
+                if solver is not None and self.choice.uses_layer(memory) == self._made_for[-1]:
                     self.choice.guide(solver)
             self._solver = solver
+            if memory.layer is not None and solver is not None and not defer:
+                self._coming = self._prepared(coming)
             if is_fixed and memory.sums.judgements != self._judgements:
                 self._look_at_penalty(self.choice.penalty(memory))
+
+    def _prepared(self, coming: Any) -> Any:
+        """Return a solver that is to come because of the layer, begun if it is not yet."""
+        soon = self.choice.coming()
+        if soon is None or soon[1] == self._made_for[-1]:
+            return coming
+        if coming is None or coming.penalty != soon[0]:
+            coming = _new_solver(self.memory, soon[0], self.settings, soon[1])
+            coming.begin()
+        return coming
 
     def _look_at_penalty(self, penalty: float) -> None:
         """Warn if the penalty is lost beside the sums, once; they are asked as they double."""
@@ -211,11 +273,12 @@ class Engine:
         # Whatever its penalty: several calls shall not each wait for a selection.
         solver = self._solver if self._solver is not None else self.solver
         remove = memory.prepare_removal(batch)
+        self._coming = None
         if self._rounding is None:
-            self._rounding = self._rounding_left(solver.penalty)
+            self._rounding = _rounding(self, solver.penalty)
         self._solver = None  # as when it learns
         try:
-            solver.forget(batch.features, batch.of_class, batch.weights)
+            solver.forget(_seen_by(solver, batch.features), batch.of_class, batch.weights)
         except NotTaughtError:  # it has not
             self._solver = solver
             raise
@@ -228,21 +291,18 @@ class Engine:
 
     def _more_rounding(self, penalty: float) -> float:
         """Return how large an error is left now, or 0 where that was told before."""
-        error, before = self._rounding_left(penalty), self._rounding or 0.0
+        error, before = _rounding(self, penalty), self._rounding or 0.0
         if error < MORE * before:
             return 0.0
         self._rounding = error
         return error
-
-    def _rounding_left(self, penalty: float) -> float:
-        return rounding_left(self.memory.sums, penalty, self.settings.fit_intercept)
 
     @one_thread
     def forget_class(self, label: Any) -> float:
         """Forget all rows of a class, whose own Gram is held; return what `forget` does."""
         penalty = self.solver.penalty
         if self._rounding is None:
-            self._rounding = self._rounding_left(penalty)
+            self._rounding = _rounding(self, penalty)
         self.memory.remove_class(label)
         self._rebase()
         return self._more_rounding(penalty)
@@ -261,6 +321,7 @@ class Engine:
     def _rebase(self) -> None:
         """Begin anew with what the memory now is."""
         self._note_change()
+        self._coming = None
         if self._solver is not None:
             self._solver.discard()
         self.choice.discard()
@@ -284,7 +345,7 @@ class Engine:
     def _metric(self) -> Metric:
         solver, known = self.solver, self._known_metric
         if known is None or known.solver is not solver or known.penalty != solver.penalty:
-            self._known_metric = known = Metric(self.memory, solver)
+            self._known_metric = known = Metric(self.memory, solver, self.layer)
         return known
 
     def predictor(self) -> Any:
@@ -296,18 +357,18 @@ class Engine:
     def _new_predictor(self) -> Any:
         memory, sums = self.memory, self.memory.sums
         if memory.targets:
-            return TargetPredictor(memory.layer, self.solver.weights, self.solver.intercept)
+            return TargetPredictor(self.layer, self.solver.weights, self.solver.intercept)
         penalty, recoding, sharpness = self.choice.parameters(memory)
         labels, order = sums.sorted_classes
         solver = self._solver_for(penalty)
         factors = recoding_factors(solver.weight_sums, recoding)
         classes = labels, order, sums.counts, factors
-        return ClassPredictor(solver, memory.layer, *classes, sharpness, sums.dtype)
+        return ClassPredictor(solver, self.layer, *classes, sharpness, sums.dtype)
 
     @one_thread
     def examine(self, predictions: Predictions, rows: Array, unknown: bool) -> Predictions:
         """Return predictions of rows (m, d) with their leverage, and how probably unknown."""
-        leverage = self.solver.leverage(features_of(rows, self.memory.layer))
+        leverage = self.solver.leverage(features_of(rows, self.layer))
         predictions = predictions._replace(leverage=leverage)
         if not unknown:
             return predictions
@@ -323,7 +384,8 @@ class Engine:
         sums, solver, predictor = self.memory.sums, self.solver, self.predictor().copy()
         own, taught = batch.of_class, np.where(sums.counts > 0, sums.weight_sums, 1.0)
         # In ridge regression, a row's own share in its scores is known: its leverage, weighted.
-        share = on_host(solver.leverage(batch.features)) * (solver.weight_sums / taught)[own]
+        features = _seen_by(solver, batch.features)
+        share = on_host(solver.leverage(features)) * (solver.weight_sums / taught)[own]
         scores = predictor.plain_scores(on_host(batch.rows))
         scores[np.arange(len(scores)), own] -= share
         scores /= np.maximum(1 - share, np.finfo(np.float64).eps)[:, None]
@@ -331,9 +393,23 @@ class Engine:
         return labels
 
 
-def layer_for(settings: AnySettings, width: int) -> Layer | None:
-    """Return what stands between rows of `width` features and the sums: nothing, so far."""
-    return None
+def _seen_by(solver: Any, features: Array) -> Array:
+    """Return of features (m, D) those that a solver is for: all, or those without a layer."""
+    width = solver.sums.width
+    return features if features.shape[1] == width else features[:, :width]
+
+
+def _rounding(engine: Engine, penalty: float) -> float:
+    return rounding_left(engine.memory.sums, penalty, engine.settings.fit_intercept)
+
+
+def _new_solver(
+    memory: Memory, penalty: float, settings: AnySettings, uses_layer: bool = True
+) -> Any:
+    sums = memory.sums
+    if isinstance(settings, RegressionSettings):
+        return RegressionSolver(sums, memory.targets, penalty, settings.fit_intercept)
+    return solver_for(sums if uses_layer else leading(sums, memory.width), settings, penalty)
 
 
 def choice_for(settings: AnySettings) -> Choice:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.device import Array, device_of, namespace_of, on_host
 from newfound.heads.probabilities import softmax
-from newfound.memory.layer import Layer, features_of
+from newfound.layers.layer import Layer, features_of
 from newfound.solvers.base import Solver
 from newfound.sums.blas import affine
 from newfound.sums.device import rows_at

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Floats, Labels, Rows
 from newfound.common.device import Array, namespace_of, on_host
 from newfound.heads.unknown import cosines, recalled
-from newfound.memory.layer import features_of
+from newfound.layers.layer import Layer, features_of
 from newfound.memory.memory import Memory
 from newfound.selection.calibration import Calibration
 from newfound.solvers.base import Solver
@@ -27,15 +27,19 @@ class Metric:
     memory : Memory
     solver : Solver
         For its present penalty.
+    layer : Layer, optional
+        From rows to what it is for.
     """
 
     # norms: score of each class of the sum of its rows, shape (T,).
     # mean: of all rows, shape (D,); zeros without an intercept.
-    # occurs: which features were other than zero in a row that was taught, shape (D,).
+    # occurs: which features were other than zero in a row that was taught, shape (d,); of units,
+    #     all rows have some.
 
-    def __init__(self, memory: Memory, solver: Solver) -> None:
+    def __init__(self, memory: Memory, solver: Solver, layer: Layer | None = None) -> None:
         self.memory, self.solver, self.penalty = memory, solver, solver.penalty
-        sums, weight_sums = memory.sums, solver.weight_sums
+        self.layer = layer
+        sums, weight_sums = solver.sums, solver.weight_sums
         weights = weight_sums / np.where(sums.counts > 0, sums.weight_sums, 1.0)
         own = column_products(sums.cross, solver.weights, sums.device) * weights
         mean = on_host(sums.cross @ memory.place(weights)) / weight_sums.sum()
@@ -47,7 +51,8 @@ class Metric:
         self.mean: Floats = mean * solver.fit_intercept
         squares, origin = sums.squares, 0.0 if sums.origin is None else on_host(sums.origin)
         # What forgetting leaves of a feature that is gone is below the rounding of twice float64.
-        self.occurs = (squares > GONE * squares.sum()) | (np.asarray(origin) != 0)
+        occurs = (squares > GONE * squares.sum()) | (np.asarray(origin) != 0)
+        self.occurs = occurs[: memory.width]
 
     def unknown(
         self, calibration: Calibration, rows: Array, scores: Floats, leverage: Floats
@@ -88,10 +93,9 @@ class Metric:
         Others, such as texts of words that never occurred, have nothing in common with any of
         them. They are where a row of zeros is: often near the mean, between all classes.
         """
-        features = features_of(rows, self.memory.layer)
         if not self.occurs.all():
-            features = features * self.memory.place(self.occurs.astype(np.float64))
-        overlap: NDArray[np.bool_] = on_host(namespace_of(features).any(features != 0, axis=1))
+            rows = rows * self.memory.place(self.occurs.astype(np.float64))
+        overlap: NDArray[np.bool_] = on_host(namespace_of(rows).any(rows != 0, axis=1))
         return overlap
 
     def _distances(self, rows: Rows, labels: Labels) -> Floats:
@@ -103,8 +107,8 @@ class Metric:
         memory, solver, mean = self.memory, self.solver, self.mean
         share, distances = solver.fit_intercept / solver.weight_sums.sum(), np.ones(len(rows))
         rows = np.asarray(rows, dtype=np.float64)
-        nearest = features_of(memory.witnesses.nearest(rows, labels), memory.layer)
-        rows = features_of(rows, memory.layer)
+        nearest = features_of(memory.witnesses.nearest(rows, labels), self.layer)
+        rows = features_of(rows, self.layer)
         apart = rows - nearest
         with np.errstate(all="ignore"):
             # Who is not near in the usual way is not asked for, which would cost another product.

@@ -15,6 +15,7 @@ from newfound.common.interrupts import uninterrupted
 from newfound.estimators.schema import EstimatorSchema
 from newfound.estimators.seeds import plain_seed
 from newfound.estimators.torch_device import torch_device
+from newfound.layers.layer import Layer
 from newfound.learner.learner import Learner
 from newfound.learner.loading import learner_of
 from newfound.learner.schema import Schema
@@ -185,6 +186,12 @@ class IncrementalEstimator(BaseEstimator):
             raise AttributeError(f"{type(self).__name__!r} has no {name!r} before it is fitted")
         with learner.lock:
             return learner.learned.schema
+
+    @property
+    def layer_(self) -> Layer | None:
+        """The layer that answers are made with now, if one is."""
+        with self.lock:
+            return self._configured().engine.layer
 
     @property
     def n_samples_seen_(self) -> int:

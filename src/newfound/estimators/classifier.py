@@ -1,6 +1,7 @@
 """The estimator with fixed parameters."""
 
 from newfound.estimators.classification import BaseIncrementalClassifier
+from newfound.layers.layer import Layer
 from newfound.solvers.settings import ClassWeight, Settings
 
 
@@ -35,6 +36,10 @@ class IncrementalRidgeClassifier(BaseIncrementalClassifier):
         learned takes O(d^3 / 3) time. May be changed at any time, but not from None.
     fit_intercept : bool, default=True
         Whether to fit an intercept, exactly and without penalty. May be changed at any time.
+    layer : int, Layer or None, default=None
+        Random units beside the features, so that more than planes can be told: so many, made to
+        suit the first hundred rows (until then the model is linear), or a layer that is given
+        (docs/layer.md). It cannot change once rows are learned.
 
     Attributes
     ----------
@@ -76,8 +81,10 @@ class IncrementalRidgeClassifier(BaseIncrementalClassifier):
         recoding: float = 0.7,
         class_weight: ClassWeight | None = None,
         fit_intercept: bool = True,
+        layer: int | Layer | None = None,
     ) -> None:
         self.penalty = penalty
         self.recoding = recoding
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
+        self.layer = layer

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from newfound.common.arrays import Floats
 from newfound.estimators.classification import BaseIncrementalClassifier
 from newfound.estimators.seeds import Seed
+from newfound.layers.layer import Layer
 from newfound.learner.learner import CHOOSING
 from newfound.selection.result import SelectionResult
 from newfound.selection.selector import Selector
@@ -63,6 +64,11 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
         or from numpy's own with None, a seed is drawn when the first rows are learned: by every
         `fit` anew, and once in a stream, which keeps it, also in its file. A number that is set
         later counts from then on.
+    layer : "auto", int, Layer or None, default=None
+        Random units beside the features, so that more than planes can be told: so many, made to
+        suit the first hundred rows (until then the model is linear), or a layer that is given
+        (docs/layer.md). "auto" has 2,000, and uses them where witnesses, each left out, are
+        likelier behind them by two standard errors. It cannot change once rows are learned.
 
     Attributes
     ----------
@@ -72,6 +78,10 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
         The recoding chosen for now, of each class.
     validation_scores_ : dict of ndarrays
         How each candidate fared.
+    layer_ : Layer or None
+        That answers are made with for now.
+    layer_advantage_ : float
+        By how many standard errors witnesses are likelier behind a layer; NaN, if it is not asked.
     classes_, class_count_, coef_, intercept_, n_features_in_, feature_names_in_, n_samples_seen_
         As those of `IncrementalRidgeClassifier`.
 
@@ -98,6 +108,7 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
         class_weight: ClassWeight | None = CHOOSING.class_weight,
         fit_intercept: bool = CHOOSING.fit_intercept,
         random_state: Seed = CHOOSING.random_state,
+        layer: Literal["auto"] | int | Layer | None = CHOOSING.layer,
     ) -> None:
         self.penalties = penalties
         self.recodings = recodings
@@ -108,6 +119,7 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.layer = layer
 
     def _result(self) -> SelectionResult:
         """Return what the choice rests on; hold the lock."""
@@ -128,6 +140,12 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
             sums, result = self._own().engine.memory.sums, self._result()
             recoding: Floats = result.recoding(sums.sizes)[sums.order]
             return recoding.copy()
+
+    @property
+    def layer_advantage_(self) -> float:
+        """By how many standard errors witnesses, left out, are likelier behind the layer."""
+        with self.lock:
+            return self._result().advantage
 
     @property
     def validation_scores_(self) -> dict[str, NDArray[np.float64]]:

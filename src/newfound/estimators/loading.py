@@ -30,7 +30,8 @@ def load(path: str | os.PathLike[str], device: Any = None) -> Any:
 
     Returns
     -------
-    IncrementalRidgeClassifier, IncrementalRidgeClassifierCV or IncrementalRidge
+    IncrementalClassifier, IncrementalRidgeClassifier, IncrementalRidgeClassifierCV or
+    IncrementalRidge
         With the sums, the labels and the parameters as they were saved.
 
     Raises
@@ -63,8 +64,14 @@ def as_estimator(learner: Learner) -> "IncrementalEstimator":
     from newfound.estimators.base import over
     from newfound.estimators.classifier import IncrementalRidgeClassifier
     from newfound.estimators.classifier_cv import IncrementalRidgeClassifierCV
+    from newfound.estimators.incremental import IncrementalClassifier
     from newfound.estimators.regressor import IncrementalRidge
 
-    kinds = (IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, IncrementalRidge)
+    kinds = (
+        IncrementalClassifier,
+        IncrementalRidgeClassifier,
+        IncrementalRidgeClassifierCV,
+        IncrementalRidge,
+    )
     by_name: dict[str, type[IncrementalEstimator]] = {kind.__name__: kind for kind in kinds}
     return over(by_name[learner.kind], learner)

@@ -11,6 +11,7 @@ from newfound.distributed.collections import in_memory
 from newfound.estimators.base import IncrementalEstimator
 from newfound.estimators.schema import RegressionSchema
 from newfound.estimators.seeds import Seed
+from newfound.layers.layer import Layer
 from newfound.solvers.settings import RegressionSettings
 from newfound.sums.weights import as_weights
 
@@ -39,6 +40,8 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
         equal are left out together.
     random_state : int, RandomState, Generator or None, default=0
         Seed of which examples are kept.
+    layer : int, Layer or None, default=None
+        As that of `IncrementalRidgeClassifier`.
 
     Attributes
     ----------
@@ -75,11 +78,13 @@ class IncrementalRidge(MultiOutputMixin, RegressorMixin, IncrementalEstimator):
         fit_intercept: bool = True,
         witnesses: int = 500,
         random_state: Seed = 0,
+        layer: int | Layer | None = None,
     ) -> None:
         self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.witnesses = witnesses
         self.random_state = random_state
+        self.layer = layer
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -45,6 +45,17 @@ def softmax(scores: NDArray[np.floating], sharpness: float) -> NDArray[np.floati
     return probabilities
 
 
+def log_losses(scores: Floats, truth: Index, sharpness: float) -> Floats:
+    """Return minus the logarithm of the probability of the true class of each row, shape (m,).
+
+    >>> log_losses(np.array([[0.9, 0.3]]), np.array([0]), sharpness=5.0).round(3)
+    array([0.049])
+    """
+    likely = softmax(scores, sharpness)[np.arange(len(truth)), truth]
+    losses: Floats = -np.log(likely)
+    return losses
+
+
 def sharpness_of(scores: Floats, truth: Index, weights: Floats | None = None) -> float:
     """Return the sharpness that makes the probabilities of the true classes largest.
 

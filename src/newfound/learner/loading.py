@@ -11,6 +11,7 @@ from newfound.storage.model import engine_of
 
 # The classifiers, as model files name them, and what their parameters are.
 KINDS: dict[str, Any] = {
+    "IncrementalClassifier": SelectionSettings,
     "IncrementalRidgeClassifier": Settings,
     "IncrementalRidgeClassifierCV": SelectionSettings,
 }

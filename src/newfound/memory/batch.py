@@ -30,6 +30,10 @@ class Batch(NamedTuple):
 
     def first(self, size: int) -> "Batch":
         """Return the first rows."""
-        weights = None if self.weights is None else self.weights[:size]
-        rows, features = self.rows[:size, :], self.features[:size, :]
-        return Batch(rows, features, self.of_class[:size], self.labels, weights)
+        return self.part(slice(0, size))
+
+    def part(self, part: slice) -> "Batch":
+        """Return some of the rows, or all."""
+        weights = None if self.weights is None else self.weights[part]
+        rows, features = self.rows[part, :], self.features[part, :]
+        return Batch(rows, features, self.of_class[part], self.labels, weights)

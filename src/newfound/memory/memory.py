@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,48 @@ from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.device import Array, Device, namespace_of, on_host
 from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
+from newfound.layers.layer import FIRST_ROWS, Layer
 from newfound.memory.batch import Batch
-from newfound.memory.layer import Layer
 from newfound.memory.witnesses import Witnesses
 from newfound.sums.arrays import moved
 from newfound.sums.labels import join_labels
+from newfound.sums.leading import leading_copy
 from newfound.sums.sums import Sums
 
 # The one class of rows that end in targets.
 EVERYTHING = "everything"
+OTHER_LAYER = (
+    "cannot merge: the other model has another layer before its sums. Merge both into a model with "
+    "layer=None, which is exact and linear; or give all models one layer before they learn: "
+    "layer=Layer.of(rows)"
+)
+
+
+# Of the weight of all rows, what rounding may have taken.
+ALMOST_NOTHING = 1e-9
+
+
+class Quota(NamedTuple):
+    """How many witnesses are kept."""
+
+    of_class: int = 0  # of each class, at least, if there are so many
+    in_all: int = 0  # and of all together
+
+    def of_each(self, classes: int) -> int:
+        """Return how many are kept of each of so many classes.
+
+        >>> Quota(40, 1000).of_each(5), Quota(40, 1000).of_each(100)
+        (200, 40)
+        """
+        return max(self.of_class, -(-self.in_all // max(1, classes)))
+
+
+NOTHING = Quota()
+
+
+def _sizes(memory: "Memory") -> str:
+    targets = f" and {memory.targets} targets" if memory.targets else ""
+    return f"{memory.width} features{targets}"
 
 
 class Memory:
@@ -30,16 +63,19 @@ class Memory:
     sums : Sums
         Taken over.
     witnesses : Witnesses
-    cap : int, default=0
-        How many witnesses of a class are kept, at most.
+    quota : Quota, optional
+        How many witnesses are kept; none by default.
     targets : int, default=0
         How many numbers at the end of each row are targets of a regression, k.
     layer : Layer, optional
         From rows (m, d) to what is added up of them, shape (m, D).
+    units : int, default=0
+        Of a layer that is made of the first rows, once there are enough; 0: of none. Until then the
+        memory is young: rows are added up as they come, and all of them are witnesses.
 
     Examples
     --------
-    >>> memory = Memory.blank(1, cap=40)
+    >>> memory = Memory.blank(1, quota=Quota(40))
     >>> memory.add(memory.batch(np.array([[0.0], [1.0]]), np.array(["cup", "mug"])))
     >>> memory.sums.counts.tolist(), memory.witnesses["mug"].rows
     ([1, 1], (array([1.]),))
@@ -51,12 +87,13 @@ class Memory:
         self,
         sums: Sums,
         witnesses: Witnesses,
-        cap: int = 0,
+        quota: Quota = NOTHING,
         targets: int = 0,
         layer: Layer | None = None,
+        units: int = 0,
     ) -> None:
-        self.sums, self.witnesses, self.cap, self.targets = sums, witnesses, cap, targets
-        self.layer, self.device = layer, sums.device
+        self.sums, self.witnesses, self.quota, self.targets = sums, witnesses, quota, targets
+        self.layer, self.units, self.device = layer, units, sums.device
 
     @classmethod
     def blank(
@@ -64,17 +101,32 @@ class Memory:
         width: int,
         *,
         per_class: bool = False,
-        cap: int = 0,
+        quota: Quota = NOTHING,
         seed: int = 0,
         targets: int = 0,
         device: Device | None = None,
         layer: Layer | None = None,
+        units: int = 0,
         is_centred: bool = False,
     ) -> "Memory":
         """Return one that holds nothing, for rows of so many features."""
         features = width if layer is None else layer.outputs
         sums = Sums(features + targets, per_class or targets > 0, device, is_centred)
-        return cls(sums, Witnesses(seed), cap, targets, layer)
+        return cls(sums, Witnesses(seed), quota, targets, layer, units)
+
+    @property
+    def is_young(self) -> bool:
+        """Whether a layer is to come."""
+        return self.layer is None and self.units > 0
+
+    @property
+    def cap(self) -> int:
+        """How many witnesses of a class are kept now, at most."""
+        return self._cap(self.sums.n_classes)
+
+    def _cap(self, classes: int) -> int:
+        cap = self.quota.of_each(classes)
+        return max(cap, FIRST_ROWS) if self.is_young else cap
 
     @property
     def width(self) -> int:
@@ -114,8 +166,11 @@ class Memory:
 
     def add(self, batch: Batch, *also: Callable[[], object]) -> None:
         """Take rows in, all or none; what else is to change with them is done as one, last."""
-        if self.cap:
-            witnesses = self.witnesses.add(on_host(batch.rows), batch.y, self.cap, batch.weights)
+        before, cap = self.cap, self._cap(len(batch.labels))
+        if cap:
+            witnesses = self.witnesses.add(on_host(batch.rows), batch.y, cap, batch.weights)
+            if cap < before:
+                witnesses = witnesses.first(cap)
             also = (partial(setattr, self, "witnesses", witnesses), *also)
         self.sums.add(batch.features, batch.of_class, batch.labels, batch.weights, *also)
 
@@ -153,21 +208,82 @@ class Memory:
 
     def merge(self, other: "Memory") -> None:
         """Add everything another holds; classes are matched by label. Merge into a copy."""
-        if self.targets != other.targets:
-            raise InputError(
-                f"cannot merge: {other.width} features and {other.targets} targets there, "
-                f"{self.width} and {self.targets} here"
-            )
+        if (self.width, self.targets) != (other.width, other.targets):
+            raise InputError(f"cannot merge: {_sizes(other)} there, {_sizes(self)} here")
+        if self.layer is None and not self.units and other.layer is not None and not self.targets:
+            other = other.cut(0)
+        elif self.is_young and other.layer is not None:
+            self._become(self.behind(other.layer))
+        elif other.layer is None and self.layer is not None and other.holds_all:
+            other = other.behind(self.layer)
         if self.layer != other.layer:
-            raise InputError("cannot merge: the other model has another layer before its sums")
+            raise InputError(OTHER_LAYER)
         self.sums.merge(other.sums)
-        if self.cap:
-            self.witnesses = self.witnesses.merge(other.witnesses, self.cap)
+        cap = self.cap if not self.is_young else 2 * FIRST_ROWS
+        if cap:
+            self.witnesses = self.witnesses.merge(other.witnesses, cap)
+        if self.is_due:
+            self._become(self.grown())
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether all rows are among the witnesses."""
+        kept = sum(reservoir.weights.sum() for reservoir in self.witnesses.of_class.values())
+        return bool(abs(kept - self.sums.weight_sum) <= ALMOST_NOTHING * self.sums.weight_sum)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it has the rows to make its layer of."""
+        return self.is_young and self.sums.total >= FIRST_ROWS
+
+    def grown(self) -> "Memory":
+        """Return one that holds the same behind the layer that was to come."""
+        labels, width = self.sums.labels, self.width
+        rows, _ = self.witnesses.stack(labels, width + self.targets)
+        return self.behind(Layer.of(rows[:, :width], self.units, self.witnesses.seed))
+
+    def behind(self, layer: Layer) -> "Memory":
+        """Return one that holds the same rows, all of which are witnesses, behind a layer."""
+        ours, labels = self.sums, self.sums.labels
+        rows, index = self.witnesses.stack(labels, self.width + self.targets)
+        weights: Floats | None = self.witnesses.weights(labels)
+        assert weights is not None
+        if not ours.is_weighted:  # then they say how often a row came
+            times = np.rint(weights).astype(np.intp)
+            rows, index, weights = np.repeat(rows, times, axis=0), np.repeat(index, times), None
+        blank = Memory.blank(
+            self.width,
+            per_class=ours.per_class,
+            targets=self.targets,
+            device=self.device,
+            layer=layer,
+            is_centred=ours.is_centred,
+        )
+        features = blank.features(self.place(rows.astype(ours.dtype or np.float64)))
+        blank.sums.add(features, index, labels, weights)
+        blank.sums.counts = ours.counts
+        cap = self.quota.of_each(len(labels))
+        witnesses = self.witnesses.first(cap) if cap else Witnesses(self.witnesses.seed)
+        return Memory(blank.sums, witnesses, self.quota, self.targets, layer, self.units)
+
+    def cut(self, units: int) -> "Memory":
+        """Return one of fewer units, the first; with none, the part that is linear in rows."""
+        sums, layer, witnesses = self.sums, self.layer, self.witnesses
+        if layer is not None:  # the leading block of all sums
+            sums = moved(leading_copy(sums, self.width + units), self.device)
+            layer = layer.cut(units) if units else None
+        cut = Memory(sums, witnesses, self.quota, self.targets, layer, units)
+        cut.witnesses = witnesses.first(cut.cap) if cut.cap else Witnesses(witnesses.seed)
+        return cut
+
+    def _become(self, other: "Memory") -> None:
+        vars(self).update(vars(other))
 
     def blank_like(self) -> "Memory":
         """Return one on the host that holds nothing, for rows and parameters such as these."""
         sums = Sums(self.sums.width, self.sums.per_class, None, self.sums.is_centred)
-        return Memory(sums, Witnesses(self.witnesses.seed), self.cap, self.targets, self.layer)
+        seed = self.witnesses.seed
+        return Memory(sums, Witnesses(seed), self.quota, self.targets, self.layer, self.units)
 
     def copy(self) -> "Memory":
         """Return another that holds the same."""
@@ -178,7 +294,8 @@ class Memory:
         return self.copy() if device == self.device else self._with(moved(self.sums, device))
 
     def _with(self, sums: Sums) -> "Memory":
-        return Memory(sums, self.witnesses, self.cap, self.targets, self.layer)
+        witnesses = self.witnesses
+        return Memory(sums, witnesses, self.quota, self.targets, self.layer, self.units)
 
     def learn(self, rows: Array, y: Labels, weights: Floats | None = None) -> None:
         """Take in rows (m, d) with labels (m,), all of them checked, where no solver follows."""
@@ -191,10 +308,10 @@ class Memory:
                 self.sums.move_origin(None)
             self.sums.is_centred = is_centred
 
-    def keep(self, cap: int, seed: int) -> None:
-        """Keep so many witnesses of each class from now on, drawn by this seed."""
-        if (cap, seed) != (self.cap, self.witnesses.seed):
-            self.cap, self.witnesses = cap, Witnesses(seed, self.witnesses.of_class)
+    def keep(self, quota: Quota, seed: int) -> None:
+        """Keep so many witnesses from now on, drawn by this seed."""
+        if (quota, seed) != (self.quota, self.witnesses.seed):
+            self.quota, self.witnesses = quota, Witnesses(seed, self.witnesses.of_class)
 
     def rows_of(self, label: Any) -> Rows:
         """Return copies of the rows of a class that are still held as they came, shape (m, d).

@@ -16,7 +16,7 @@ import numpy as np
 from newfound.common.arrays import Floats, Index, Labels
 from newfound.common.device import on_host
 from newfound.common.pieces import Stages, Task
-from newfound.heads.probabilities import USUAL_SHARPNESS, sharpness_of
+from newfound.heads.probabilities import USUAL_SHARPNESS, log_losses, sharpness_of
 from newfound.heads.recoding import recoding_factors
 from newfound.heads.unknown import Bound, Typical, bound_between, discounted, typical_of
 from newfound.selection.validation import MOST_CLASSES, ValidationSet
@@ -70,8 +70,13 @@ def _round(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def calibrate(validation: ValidationSet, basis: Basis, recoding: Floats) -> Stages[Calibration]:
+def calibrate(
+    validation: ValidationSet, basis: Basis, recoding: Floats
+) -> Stages[tuple[Calibration, Floats]]:
     """Ask the witnesses how sure a model may be, in stages.
+
+    Returns that, and the log loss of each row that is scored, left out, at this sharpness (V,);
+    NaN, where rounding leaves no score.
 
     Parameters
     ----------
@@ -84,16 +89,17 @@ def calibrate(validation: ValidationSet, basis: Basis, recoding: Floats) -> Stag
     """
     group, of_class = validation.group, validation.of_class
     labels = validation.snapshot.labels[validation.classes]
-    parts: dict[str, Any] = {}
+    parts, losses = dict[str, Any](), np.full(len(of_class), np.nan)
 
     def sharpen() -> None:
         as_it_is = Scenario(group.weight_sums, np.arange(C))
         scores = left_out_scores(basis, group, as_it_is, of_class, validation.shares)
         factors = recoding_factors(validation.snapshot.weight_sums, recoding)[validation.classes]
         finite = np.isfinite(scores).all(axis=1)
-        parts["sharpness"] = sharpness_of(
-            scores[finite] * factors, of_class[finite], validation.weights[finite]
-        )
+        scores = scores[finite] * factors
+        sharpness = sharpness_of(scores, of_class[finite], validation.weights[finite])
+        parts["sharpness"] = sharpness
+        losses[finite] = log_losses(scores, of_class[finite], sharpness)
 
     def tell_the_unknown() -> None:
         parts["typical"], parts["bound"] = _tell_apart(
@@ -102,7 +108,7 @@ def calibrate(validation: ValidationSet, basis: Basis, recoding: Floats) -> Stag
 
     C, V = len(group.weight_sums), len(of_class)
     yield [Task(4000.0 * C * V, sharpen), Task(4000.0 * C * V, tell_the_unknown)]
-    return Calibration(**parts).rounded()
+    return Calibration(**parts).rounded(), losses
 
 
 def calibrate_by_sums(solver: Solver) -> Calibration:

@@ -45,6 +45,13 @@ class Choice:
         """Return all that is used."""
         return self._parameters
 
+    def uses_layer(self, memory: Memory) -> bool:
+        """Return whether answers are those behind the layer, if there is one."""
+        return True
+
+    def coming(self) -> tuple[float, bool] | None:
+        """Return the penalty that is to come, and whether the layer is used then, if known."""
+
     def calibration(self, memory: Memory, solver: Solver) -> Calibration:
         """Return how sure answers may be, by what rows of each class are on average."""
         return calibrate_by_sums(solver)

@@ -47,6 +47,10 @@ class SelectionResult(NamedTuple):
     rows: int = 0  # how many rows were scored
     delay: int = 0  # after how many further examples it counted
     calibration: Calibration = Calibration()
+    uses_layer: bool = False
+    # By how many standard errors witnesses, left out, are likelier behind the layer; NaN: not asked
+    advantage: float = np.nan
+    losses: Floats = np.zeros(0)  # of the rows that were scored, for that; not kept
 
     def recoding(self, counts: Floats) -> Floats:
         """Return the recoding for classes of so many examples."""
@@ -174,7 +178,8 @@ def calibrated(
 ) -> Stages[SelectionResult]:
     """Return a result with what the witnesses say of how sure a model may be."""
     recoding = result.recoding(validation.snapshot.sizes)
-    return result._replace(calibration=(yield from calibrate(validation, basis, recoding)))
+    calibration, losses = yield from calibrate(validation, basis, recoding)
+    return result._replace(calibration=calibration, losses=losses)
 
 
 def score(validation: ValidationSet, settings: SelectionSettings, basis: Basis) -> Stages[Floats]:

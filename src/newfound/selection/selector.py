@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from newfound.common.arrays import Counts, Index
+from newfound.common.arrays import Counts, Floats, Index
 from newfound.common.device import on_host
 from newfound.common.interrupts import uninterrupted
 from newfound.common.pieces import Stages
@@ -17,12 +17,18 @@ from newfound.selection.choice import Choice, Parameters
 from newfound.selection.pending import SMALLEST_PIECE, PendingSelection
 from newfound.selection.result import SelectionResult, expected_result, select
 from newfound.selection.snapshot import Snapshot, snapshot_in_stages
-from newfound.selection.validation import ValidationSet, validated_classes
+from newfound.selection.validation import (
+    MOST_ROWS,
+    MOST_VOTERS,
+    ValidationSet,
+    validated_classes,
+)
 from newfound.solvers.base import Solver, solver_for
 from newfound.solvers.renewal import PIECE, pieces_of_renewal
 from newfound.solvers.rounding import resolution
 from newfound.solvers.settings import SelectionSettings
 from newfound.sums.arrays import moved
+from newfound.sums.leading import leading
 from newfound.sums.sums import Sums
 
 # How often more examples there must be until parameters are selected again.
@@ -31,6 +37,9 @@ RENEW = 2
 # rows that come and go that happens only after so many of them, or where such a share of all
 # squares goes at once, or has gone since the last time.
 QUIET_ROWS, SHOCK, FORGOTTEN = 1000, 0.1, 0.5
+# A layer is used once witnesses, left out, are likelier behind it by so many standard errors; and
+# for as long as they are by so many. No advantage is said to be larger than the third.
+BEGIN_ABOVE, STAY_ABOVE, LARGEST = 2.0, 1.0, 1e6
 # Of the mean square of a row, what is no spread but rounding: the rows are all alike.
 ALL_ALIKE = 1e-13
 
@@ -79,7 +88,7 @@ class Selector(Choice):
 
     @one_thread
     def _select(self, memory: Memory) -> SelectionResult:
-        begun = self.begin(memory)
+        begun = self.begin(memory, anew=True)
         result = begun.finish() if isinstance(begun, PendingSelection) else begun
         self._adopt(result, memory)
         return result
@@ -87,6 +96,15 @@ class Selector(Choice):
     def penalty(self, memory: Memory) -> float:
         """Return the penalty that is used."""
         return self.result(memory).penalty
+
+    def uses_layer(self, memory: Memory) -> bool:
+        """Return whether answers are those behind the layer, if there is one."""
+        return self.settings.layer != "auto" or self.result(memory).uses_layer
+
+    def coming(self) -> tuple[float, bool] | None:
+        """Return the penalty that is to come, and whether the layer is used then, if known."""
+        pending = None if self.pending is None else self.pending.result
+        return None if pending is None else (pending.penalty, pending.uses_layer)
 
     def parameters(self, memory: Memory) -> Parameters:
         """Return all that is used, with a recoding for each class."""
@@ -170,27 +188,40 @@ class Selector(Choice):
             point = min([first for first in firsts if first > point] + [RENEW * point])
         return points
 
-    def begin(self, memory: Memory) -> PendingSelection | SelectionResult:
-        """Begin a selection; where nothing can be scored, return what is expected."""
+    def begin(self, memory: Memory, anew: bool = False) -> PendingSelection | SelectionResult:
+        """Begin a selection; where nothing can be scored, return what is expected.
+
+        Where the layer is in question, all is asked twice: of the part of the sums that is linear
+        in rows, and of all. `anew` forgets whether it is used now.
+        """
         settings, sums = self.settings, memory.sums
-        witnesses = memory.witnesses.first(settings.witnesses)
+        witnesses = memory.witnesses.first(memory.cap)
         if sums.device is not None:  # witnesses are on the host
             sums = moved(sums, None)
-        solver = solver_for(sums, settings)
-        weight = float(solver.weight_sums.sum() / sums.sizes.sum())  # of an example
-        spread = weight * spread_of(sums, settings.fit_intercept)
-        start = expected_result(settings, sums.total, spread)
+        is_asked = settings.layer == "auto" and memory.layer is not None
+        parts = [(sums, memory.layer)]
+        if is_asked:
+            parts = [(leading(sums, memory.width), None), *parts]
+        solvers = [solver_for(part, settings) for part, _ in parts]
+        starts = [_expected(solver, settings) for solver in solvers]
+        start, solver = starts[0], solvers[0]
+        used = is_asked and not anew and self.latest is not None and self.latest.uses_layer
+        if used:
+            start, solver = starts[-1], solvers[-1]
+        start = start._replace(uses_layer=used)
         least = settings.min_class_count
         classes = validated_classes(sums.sizes, sums.labels, witnesses, least)
         if classes.scored.sum() < 2:
             if np.count_nonzero(sums.sizes > 1) < 2:
                 return start
             # Examples that are all equal cannot be left out, but they have an average.
-            calibration = calibrate_by_sums(solver_for(sums, settings, start.penalty))
+            calibration = calibrate_by_sums(solver_for(solver.sums, settings, start.penalty))
             return start._replace(calibration=calibration)
-        snapshots = snapshot_in_stages(solver, witnesses, settings.witnesses, memory.layer)
-        width = sums.width
-        stages = _select_in_stages(snapshots, start)
+        questions = [
+            (snapshot_in_stages(one, witnesses, memory.cap, layer), begin)
+            for one, (_, layer), begin in zip(solvers, parts, starts, strict=True)
+        ]
+        width, stages = sums.width, _select_in_stages(questions, start)
         more = pieces_of_renewal(width, sums.total, sums.n_classes)
         return PendingSelection(start, stages, max(SMALLEST_PIECE, float(PIECE * width**2)), more)
 
@@ -251,7 +282,8 @@ class Selector(Choice):
         if latest is None or latest.settings != self.settings:
             return
         if pending is not None and pending.result is not None:
-            solver.foresee(pending.result.penalty)
+            if pending.result.uses_layer == latest.uses_layer:
+                solver.foresee(pending.result.penalty)
         elif solver.penalty != latest.penalty:
             solver.use(latest.penalty)
 
@@ -299,16 +331,54 @@ class Selector(Choice):
                 self.pending = pending
 
 
+def _expected(solver: Solver, settings: SelectionSettings) -> SelectionResult:
+    """Return what is chosen before anything can be scored."""
+    sums = solver.sums
+    weight = float(solver.weight_sums.sum() / sums.sizes.sum())  # of an example
+    spread = weight * spread_of(sums, settings.fit_intercept)
+    return expected_result(settings, sums.total, spread)
+
+
 def _select_in_stages(
-    snapshots: Stages[Snapshot], start: SelectionResult
+    questions: list[tuple[Stages[Snapshot], SelectionResult]], start: SelectionResult
 ) -> Stages[SelectionResult]:
-    """Select by what there was at one moment."""
-    settings = start.settings
+    """Select by what there was at one moment; of the model without and with a layer, if asked."""
+    settings, is_asked = start.settings, len(questions) > 1
     # Where all classes weigh the same, there is nothing to recode.
     what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
-    validation = ValidationSet((yield from snapshots), settings.min_class_count, what_if)
-    yield validation.gather()
-    return (yield from select(validation, start))
+    results, most = list[SelectionResult](), MOST_VOTERS if is_asked else MOST_ROWS
+    for snapshots, begin in questions:
+        snapshot = yield from snapshots
+        validation = ValidationSet(snapshot, settings.min_class_count, what_if, most)
+        yield validation.gather()
+        results.append((yield from select(validation, begin)))
+    result = results[0]
+    if is_asked:
+        better = results[0].losses - results[1].losses
+        advantage = standard_errors(better, validation.of_class, validation.weights)
+        uses_layer = advantage > (STAY_ABOVE if start.uses_layer else BEGIN_ABOVE)
+        result = results[uses_layer]._replace(uses_layer=uses_layer, advantage=advantage)
+    return result._replace(losses=np.zeros(0))
+
+
+def standard_errors(values: Floats, of_class: Index, weights: Floats) -> float:
+    """Return the mean of values (V,) in its own standard errors, classes counting the same.
+
+    What is not finite is left out; 0, if nothing else is there.
+
+    >>> values, of_class = np.array([0.5, 1.5, 1.0, 1.0]), np.array([0, 0, 1, 1])
+    >>> round(standard_errors(values, of_class, np.ones(4)), 3)
+    5.657
+    """
+    finite = np.isfinite(values)
+    values, of_class, weights = values[finite], of_class[finite], weights[finite]
+    if not len(values):
+        return 0.0
+    of_each = np.bincount(of_class, weights)
+    shares = weights / of_each[of_class] / np.count_nonzero(of_each)
+    mean = float(shares @ values)
+    error = float(np.sqrt(np.square(shares) @ np.square(values - mean)))
+    return float(np.clip(mean / (error or np.finfo(np.float64).tiny), -LARGEST, LARGEST))
 
 
 def firsts_of(counts: Counts, index: Index, min_class_count: int) -> list[int]:

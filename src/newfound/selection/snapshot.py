@@ -7,7 +7,7 @@ import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels
 from newfound.common.pieces import Stages, Task
-from newfound.memory.layer import Layer, features_of
+from newfound.layers.layer import Layer, features_of
 from newfound.memory.reservoir import Reservoir
 from newfound.memory.witnesses import Witnesses
 from newfound.solvers.base import Solver

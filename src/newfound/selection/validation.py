@@ -16,6 +16,8 @@ from newfound.sums.tiles import solve_lower
 # Classes and rows of a validation set, at most, and rows of a class, at least: drawn where there
 # are more, so that no number of classes makes a piece of work longer.
 MOST_CLASSES, MOST_ROWS, FEWEST_OF_A_CLASS = 100, 500, 5
+# Rows at most where they tell whether a layer pays, too.
+MOST_VOTERS = 2 * MOST_ROWS
 # A frequent class has at least this share of what such classes typically have: one that has just
 # come says little by its few witnesses.
 FREQUENT_SHARE = 0.25
@@ -86,6 +88,7 @@ class ValidationSet:
         Examples from which on a class may be frequent.
     what_if : bool
         Whether to simulate anything.
+    most_rows : int, default=500
     """
 
     # classes, scored, frequent: as in ValidatedClasses.
@@ -97,8 +100,14 @@ class ValidationSet:
     # scenarios: which of the classes are rare in each; none, where nothing is simulated.
     # few[m, c]: which vector is the mean of the first m witnesses of class c.
 
-    def __init__(self, snapshot: Snapshot, min_class_count: int, what_if: bool) -> None:
-        self.snapshot = snapshot
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        min_class_count: int,
+        what_if: bool,
+        most_rows: int = MOST_ROWS,
+    ) -> None:
+        self.snapshot, self._most_rows = snapshot, most_rows
         self.classes, self.scored, self.frequent, sizes, rng = validated_classes(
             snapshot.sizes, snapshot.labels, snapshot.witnesses, min_class_count
         )
@@ -110,7 +119,7 @@ class ValidationSet:
 
     def _choose_rows(self, sizes: Counts) -> None:
         places = np.flatnonzero(self.scored)
-        self._limit = max(FEWEST_OF_A_CLASS, MOST_ROWS // max(1, len(places)))
+        self._limit = max(FEWEST_OF_A_CLASS, self._most_rows // max(1, len(places)))
         ranks = [np.arange(sizes[place])[-self._limit :] for place in places]
         self.of_class: Index = np.repeat(places, [len(part) for part in ranks])
         self.ranks: Index = np.concatenate([np.zeros(0, dtype=np.intp), *ranks])

@@ -62,6 +62,9 @@ class Solver(Protocol):
     def remove_classes(self, index: Index) -> None:
         """Take out the columns of classes that have no examples left."""
 
+    def begin(self) -> None:
+        """Derive everything while further rows come, if that is worth anything."""
+
     def foresee(self, penalty: float) -> None:
         """Prepare for another penalty, if that is worth anything, while further rows come."""
 

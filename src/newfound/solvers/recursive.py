@@ -114,6 +114,9 @@ class RecursiveSolver:
         `labels` are all classes there will be then. Each row counts as often as its weight says.
         """
         state = self._ready(len(index)) if self.sums.total else self._start(X)
+        if state is None and self._state is None and self._next is not None:
+            self._go_on(X, index, len(labels), 1, sample_weight)
+            return
         if state is None:
             self.discard()
             return
@@ -188,6 +191,11 @@ class RecursiveSolver:
         """Throw away all that is derived; the next question rebuilds it from the sums."""
         self._state = self._next = self._foreseen = None
 
+    def begin(self) -> None:
+        """Derive everything a piece with every row that comes, before anybody asks."""
+        if self._state is None:
+            self._next = self.kernel.begin(self.penalty)
+
     def foresee(self, penalty: float) -> None:
         """Derive all for another penalty, a piece with every row that comes from now on."""
         self._foreseen = penalty
@@ -244,6 +252,8 @@ class RecursiveSolver:
 
     def _current(self) -> SolverState:
         """Return what is carried, with weights that are as good as the sums."""
+        if self._state is None and self._next is not None and self._next.penalty == self.penalty:
+            self._take_over(self._next)
         if self._state is None:
             return self.rebuild()
         if self._monitor.is_rough:

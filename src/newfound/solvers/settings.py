@@ -9,19 +9,28 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from newfound.common.errors import InputError
+from newfound.layers.layer import MOST_UNITS, UNITS, Layer
+from newfound.memory.memory import Quota
 from newfound.sums.labels import as_labels
 
 # Beyond these, products with the sums would leave the range of float64.
 SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100
+# What stands in a file for a layer that was given.
+GIVEN = "given"
 # Pairs of a penalty and a recoding to choose from: each costs time at every choice.
 MOST_CANDIDATES = 1000
 # Exemplars of a class that are kept, by default and at most: each is scored under every candidate.
 WITNESSES, MOST_WITNESSES = 40, 10_000
+# Those of all classes together that tell whether a layer pays: a few of each would be too few where
+# classes are few.
+VOTERS = 1000
 _TOO_MANY = f"more candidates than the {MOST_CANDIDATES} there may be: give fewer of them"
 _RANGE = f"; from {SMALLEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e} will do"
 
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
 Penalties = tuple[float, ...] | Literal["auto"]  # rising; "auto": around the expected one
+# Of units to come, or given; "auto": of some units, used where it pays.
+LayerSetting = Layer | int | Literal["auto"] | None
 
 
 class Settings(NamedTuple):
@@ -31,11 +40,12 @@ class Settings(NamedTuple):
     recoding: float
     class_weight: ClassWeight | None
     fit_intercept: bool
+    layer: LayerSetting = None
 
     @property
-    def cap(self) -> int:
-        """How many witnesses of a class are kept: none, for nothing is chosen."""
-        return 0
+    def quota(self) -> Quota:
+        """How many witnesses are kept: none, for nothing is chosen."""
+        return Quota()
 
     @property
     def seed(self) -> int:
@@ -55,11 +65,12 @@ class SelectionSettings(NamedTuple):
     class_weight: ClassWeight | None
     fit_intercept: bool
     random_state: int
+    layer: LayerSetting = None
 
     @property
-    def cap(self) -> int:
-        """How many witnesses of a class are kept."""
-        return self.witnesses
+    def quota(self) -> Quota:
+        """How many witnesses are kept."""
+        return Quota(self.witnesses, VOTERS if self.layer == "auto" else 0)
 
     @property
     def seed(self) -> int:
@@ -74,15 +85,16 @@ class RegressionSettings(NamedTuple):
     fit_intercept: bool
     witnesses: int
     random_state: int
+    layer: LayerSetting = None
 
     @property
     def class_weight(self) -> None:
         """None: its examples all weigh the same, but for their own weights."""
 
     @property
-    def cap(self) -> int:
+    def quota(self) -> Quota:
         """How many copies of rows are kept: none, if there is nothing to choose."""
-        return 0 if len(self.penalty) == 1 else self.witnesses
+        return Quota(0 if len(self.penalty) == 1 else self.witnesses)
 
     @property
     def seed(self) -> int:
@@ -105,6 +117,10 @@ def checked(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     """
     checks = _REGRESSION_CHECKS if kind is RegressionSettings else _CHECKS
     settings = kind(**{name: checks[name](value, name) for name, value in values.items()})
+    if settings.layer == "auto" and not isinstance(settings, SelectionSettings):
+        raise InputError(
+            'layer="auto" is for estimators that choose: give a number of units, a Layer or None'
+        )
     if isinstance(settings, SelectionSettings):
         _check_candidates(settings.penalties, len(settings.recodings))
         _check_rule(settings.rule, settings.recodings)
@@ -116,14 +132,34 @@ def to_json(settings: AnySettings) -> dict[str, Any]:
     values = settings._asdict()
     if isinstance(settings.class_weight, Mapping):
         values["class_weight"] = list(map(list, settings.class_weight.items()))
+    if isinstance(settings.layer, Layer):  # which the arrays tell
+        values["layer"] = GIVEN
     return values
 
 
-def from_json(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
-    """Return the settings that `to_json` gave `values` for, or raise ValueError."""
-    weight = values.get("class_weight")
-    pairs = {"class_weight": dict(map(tuple, weight))} if isinstance(weight, list) else {}
-    return checked(kind, {**values, **pairs})
+def from_json(kind: type[Kind], values: Mapping[str, Any], layer: Layer | None = None) -> Kind:
+    """Return the settings that `to_json` gave `values` for, or raise ValueError.
+
+    `layer` is that of the model, which may have been given.
+    """
+    weight, more = values.get("class_weight"), dict[str, Any]()
+    if isinstance(weight, list):
+        more["class_weight"] = dict(map(tuple, weight))
+    if values.get("layer") == GIVEN:
+        more["layer"] = layer
+    return checked(kind, {**values, **more})
+
+
+def layer_of(settings: AnySettings) -> tuple[Layer | None, int]:
+    """Return the layer that settings give, or how many units one that is to come has.
+
+    >>> layer_of(Settings(1.0, 0.7, None, True, layer=500))
+    (None, 500)
+    """
+    layer = settings.layer
+    if isinstance(layer, Layer):
+        return layer, layer.units
+    return None, (UNITS if layer == "auto" else layer or 0)
 
 
 def _check_candidates(penalties: Penalties, recodings: int) -> None:
@@ -164,6 +200,16 @@ def _share(value: Any, name: str) -> float:
     if not _is_number(value) or not 0 <= value <= 1:
         raise InputError(f"{name} must be a number from 0 to 1, got {value!r}")
     return float(value)
+
+
+def _layer(value: Any, name: str) -> LayerSetting:
+    if value is None or isinstance(value, Layer):
+        return value
+    if isinstance(value, str):
+        if value != "auto":
+            raise InputError(f'{name} must be "auto", None, a number of units or a Layer')
+        return "auto"
+    return _whole(value, name, least=1, most=MOST_UNITS)
 
 
 def _flag(value: Any, name: str) -> bool:
@@ -244,5 +290,6 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "class_weight": _class_weight,
     "fit_intercept": _flag,
     "random_state": partial(_whole, least=0),
+    "layer": _layer,
 }
 _REGRESSION_CHECKS = {**_CHECKS, "penalty": _some_penalties}

@@ -129,6 +129,9 @@ class RebalancedSolver:
     def remove_classes(self, index: Index) -> None:
         """Do nothing: vanished classes have no part in the sums, and no columns are held."""
 
+    def begin(self) -> None:
+        """Do nothing: every question solves anew."""
+
     def foresee(self, penalty: float) -> None:
         """Do nothing: every question solves anew, whatever the penalty."""
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from newfound.common.errors import InputError
-from newfound.engine.engine import Engine, layer_for
+from newfound.engine.engine import Engine
+from newfound.layers.layer import FIRST_ROWS, Layer
 from newfound.memory.memory import EVERYTHING, Memory
 from newfound.memory.reservoir import Reservoir, rank
 from newfound.memory.witnesses import Witnesses, hashes_of
@@ -15,6 +16,7 @@ from newfound.solvers.settings import (
     RegressionSettings,
     SelectionSettings,
     from_json,
+    layer_of,
     to_json,
 )
 from newfound.storage.format import State
@@ -23,6 +25,7 @@ from newfound.storage.table import Arrays, Sizes, require
 from newfound.sums.rows import LARGEST_SQUARE
 from newfound.sums.sums import Sums
 
+LAYER = ("layer.mean", "layer.scale", "layer.factor", "layer.units", "layer.seed")
 # How far witnesses may outweigh their class, by rounding.
 SLACK = 1 + 1e-9
 
@@ -38,6 +41,8 @@ def state_of(kind: str, engine: Engine, names: list[str] | None, is_flat: bool) 
         arrays = pack_witnesses(memory.witnesses, memory.sums, memory.width + memory.targets)
     if isinstance(engine.choice, Selector):
         arrays |= pack_selector(engine.choice, memory)
+    if memory.layer is not None:
+        arrays |= pack_layer(memory.layer)
     parameters = to_json(settings)
     width = None if memory.layer is None else memory.width
     rest = arrays, memory.targets, is_flat, width
@@ -55,8 +60,9 @@ def engine_of(state: State, settings_type: Any) -> Engine:
     settings_type : type
         Of its parameters.
     """
+    layer = unpack_layer(state.arrays) if "layer.units" in state.arrays else None
     try:
-        settings = from_json(settings_type, state.parameters)
+        settings = from_json(settings_type, state.parameters, layer)
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"its parameters are not a model's ({error!r})") from error
     sums, targets, choice, witnesses = state.sums, state.targets, None, Witnesses(settings.seed)
@@ -64,13 +70,41 @@ def engine_of(state: State, settings_type: Any) -> Engine:
     is_regression = isinstance(settings, RegressionSettings)
     require(is_regression == (targets > 0) and (one_class or not targets), "targets")
     width = sums.width - targets if state.width is None else state.width
-    layer = layer_for(settings, width)
+    given, units = layer_of(settings)
+    require(given is None or given == layer, "layer")
+    require(layer is None or (layer.units == units and layer.inputs == width), "layer")
     require(sums.width - targets == (width if layer is None else layer.outputs), "features")
-    if settings.cap:
-        witnesses = unpack_witnesses(state.arrays, sums, settings.seed, width + targets)
+    memory = Memory(sums, witnesses, settings.quota, targets, layer, units)
+    if memory.cap:
+        memory.witnesses = unpack_witnesses(state.arrays, sums, settings.seed, width + targets)
+    require(not memory.is_young or (sums.total < FIRST_ROWS and memory.holds_all), "witnesses")
     if isinstance(settings, SelectionSettings):
         choice = unpack_selector(state.arrays, sums, settings)
-    return Engine(Memory(sums, witnesses, settings.cap, targets, layer), settings, choice)
+        uses_layer = choice.latest is not None and choice.latest.uses_layer
+        require(not uses_layer or layer is not None, "layer")
+    return Engine(memory, settings, choice)
+
+
+def pack_layer(layer: Layer) -> dict[str, Any]:
+    """Return a layer as arrays: all that it is drawn from, and not what is drawn.
+
+    >>> unpack_layer(pack_layer(Layer.of([[0.0], [2.0]], units=7))).units
+    7
+    """
+    return {
+        "layer.mean": layer.mean,
+        "layer.scale": layer.scale,
+        "layer.factor": np.array([layer.factor]),
+        "layer.units": np.array([layer.units], dtype=np.int64),
+        "layer.seed": np.array([layer.seed], dtype=np.uint64),
+    }
+
+
+def unpack_layer(arrays: Arrays) -> Layer:
+    """Return the layer that was packed, or raise ValueError."""
+    sizes = Sizes()
+    mean, scale, factor, units, seed = (sizes.take(arrays, name) for name in LAYER)
+    return Layer(mean, scale, float(factor[0]), int(units[0]), int(seed[0]))
 
 
 def pack_witnesses(witnesses: Witnesses, sums: Sums, width: int) -> dict[str, Any]:

@@ -54,6 +54,9 @@ def _pack(result: SelectionResult, room: str, sums: Sums) -> dict[str, Any]:
         "choice": np.array([result.expected, result.penalty]),
         "sharpness": np.array([calibration.sharpness]),
     }
+    if not np.isnan(result.advantage):
+        arrays["uses_layer"] = np.array([result.uses_layer])
+        arrays["advantage"] = np.array([result.advantage])
     if calibration.bound is not None and typical is not None:
         labels = sums.labels.tolist()
         places = [place for place, label in enumerate(labels) if label in typical.of_class]
@@ -81,7 +84,13 @@ def _unpack(arrays: Arrays, room: str, sums: Sums, settings: SelectionSettings) 
     require(delay == 0 or rows > 0 or settings.rule == "paper", what)
     tables = (recodings, penalties, counts, accuracy, rare_accuracy, rows, delay)
     calibration = _unpack_calibration(arrays, room, sums)
-    return SelectionResult(settings, total, expected, penalty, *tables, calibration)
+    result = SelectionResult(settings, total, expected, penalty, *tables, calibration)
+    if f"{room}.uses_layer" not in arrays:
+        return result
+    uses_layer, advantage = (
+        sizes.take(arrays, f"{room}.{name}")[0] for name in ("uses_layer", "advantage")
+    )
+    return result._replace(uses_layer=bool(uses_layer), advantage=float(advantage))
 
 
 def _unpack_calibration(arrays: Arrays, room: str, sums: Sums) -> Calibration:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from newfound.common.errors import InputError
 from newfound.common.files import DIGEST_BYTES
 from newfound.heads.probabilities import LARGEST_SHARPNESS, SMALLEST_SHARPNESS
+from newfound.layers.layer import MOST_UNITS
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -44,6 +45,8 @@ _RESULT = {
     "accuracy": Field("float64", ("M", "K", "A"), 0, 1 + 1e-9),
     "rare_accuracy": Field("float64", ("M", "K", "A"), 0, 1 + 1e-9),
     "recodings": Field("float64", ("M",), *_SHARE),
+    "uses_layer": Field("bool", (1,), *_SHARE),
+    "advantage": Field("float64", (1,), -MANY, MANY),
     "sharpness": Field("float64", (1,), SMALLEST_SHARPNESS, LARGEST_SHARPNESS),
     "bound": Field("float64", (2,), -MANY, MANY),
     "typical": Field("float64", (1,), SMALLEST_NUMBER, 1),
@@ -73,6 +76,12 @@ TABLE = {
     "witnesses.class": Field("int64", ("V",), 0),
     "witnesses.keys": Field("uint64", ("V",)),
     "witnesses.weights": Field("float64", ("V",), 0, LARGEST_SUM),
+    # A layer of random units, for rows of E features without targets.
+    "layer.mean": Field("float64", ("L",), *_SUM),
+    "layer.scale": Field("float64", ("L",), *_NUMBER),
+    "layer.factor": Field("float64", (1,), *_NUMBER),
+    "layer.units": Field("int64", (1,), 1, MOST_UNITS),
+    "layer.seed": Field("uint64", (1,)),
     # The selection that counts, and the one that soon will.
     "selection.forgotten": Field("float64", (1,), *_COUNT),
     "selection.quiet_rows": Field("int64", (1,), -1, MANY),

@@ -76,13 +76,15 @@ class DeviceMatrix:
             self.matrix[:, columns] -= half[:, None] * by[None, columns]
 
     def times(self, columns: Array) -> Array:
-        """Return X'X times `columns`, of shape (d,) or (d, k)."""
-        return self.matrix @ columns
+        """Return X'X times `columns`, of shape (d,) or (d, k); of fewer, its leading block."""
+        k = columns.shape[0]
+        return self.matrix[:k, :k] @ columns
 
     def add_to(self, target: Array, scale: float) -> None:
-        """Overwrite `target` (d, d) with `target + scale X'X`."""
-        for columns in blocks(target.shape[0]):
-            target[:, columns] += scale * self.matrix[:, columns]
+        """Overwrite `target` (d, d) with `target + scale X'X`, or with a leading block of it."""
+        size = target.shape[0]
+        for columns in blocks(size):
+            target[:, columns] += scale * self.matrix[:size, columns]
 
     def merge(self, other: "DeviceMatrix | Triangles") -> None:
         """Add another sum of the same width, wherever it lives."""

@@ -174,17 +174,24 @@ class Gram:
         return partial(self._commit, self.flushed, self.buffer, remove, subtract)
 
     def times(self, columns: Array) -> Array:
-        """Return X'X times `columns`, of shape (d,) or (d, k)."""
-        rows = self._waiting.part()
+        """Return X'X times `columns`, of shape (d,) or (d, k).
+
+        If these are fewer than d, it is the leading block of X'X that is meant.
+        """
+        rows = self._waiting.part()[:, : columns.shape[0]]
         product = rows.T @ (rows @ columns)
         return product if self.flushed is None else product + self.flushed.times(columns)
 
     def add_to(self, target: Array, scale: float) -> None:
-        """Overwrite `target` (d, d) with `target + scale X'X`; on the host, its lower triangle."""
+        """Overwrite `target` (d, d) with `target + scale X'X`; on the host, its lower triangle.
+
+        If it is smaller, it is the leading block of X'X that is added.
+        """
         if self.flushed is not None:
             self.flushed.add_to(target, scale)
         if self.buffer.count:
-            add_products(target, self._waiting.part(), scale, self.device)
+            rows = self._waiting.part()[:, : target.shape[0]]
+            add_products(target, rows, scale, self.device)
 
     def merge(self, other: "Gram") -> None:
         """Add everything that another Gram holds, of this device, of another or of the host.
@@ -261,7 +268,10 @@ class Gram:
 def total_gram(
     grams: Iterable[Gram], width: int, device: Device | None = None, workspace: Array | None = None
 ) -> Floats:
-    """Return the sum of several Grams as the lower triangle of a matrix: `workspace`, or new."""
+    """Return the sum of several Grams as the lower triangle of a matrix: `workspace`, or new.
+
+    If `width` is less than theirs, it is the leading block.
+    """
     out: Floats = zeros((width, width), device).T if workspace is None else workspace
     out[:, :] = 0.0
     for gram in grams:

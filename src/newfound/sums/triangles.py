@@ -123,21 +123,24 @@ class Triangles:
         self._set_diagonal()
 
     def times(self, columns: Floats) -> Floats:
-        """Return X'X times `columns`, of shape (d,) or (d, k)."""
-        symmetric = blas.dsymv if columns.ndim == 1 else blas.dsymm
-        product: Floats = symmetric(1.0, self.old, columns, lower=1)
+        """Return X'X times `columns`, of shape (d,) or (d, k); of fewer, its leading block."""
+        symmetric, k = (blas.dsymv if columns.ndim == 1 else blas.dsymm), len(columns)
+        product: Floats = symmetric(1.0, self.old[:k, :k], columns, lower=1)
         if self.recent_apart:
-            product += symmetric(1.0, self.recent, columns, lower=0)
+            product += symmetric(1.0, self.recent[:k, :k], columns, lower=0)
         return product
 
     def add_to(self, target: Floats, scale: float) -> None:
-        """Overwrite the lower triangle of `target` with `target + scale X'X`."""
-        if not self.recent_apart:
+        """Overwrite the lower triangle of `target` with `target + scale X'X`, or a block of it."""
+        size = len(target)
+        if not self.recent_apart and size == self.width:
             blas.daxpy(self.old.ravel(order="K"), target.ravel(order="K"), a=scale)
             return
-        for left in range(0, self.width, STRIP_COLUMNS):
-            strip = slice(left, left + STRIP_COLUMNS)
-            both = self.old[left:, strip] + self.recent[strip, left:].T
+        for left in range(0, size, STRIP_COLUMNS):
+            strip = slice(left, min(left + STRIP_COLUMNS, size))
+            both = self.old[left:size, strip]
+            if self.recent_apart:
+                both = both + self.recent[strip, left:size].T
             target[left:, strip] += scale * np.tril(both)
 
     def total(self) -> Floats:

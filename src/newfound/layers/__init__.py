@@ -1,0 +1,1 @@
+"""Between rows and sums: a fixed map of rows, or none."""
