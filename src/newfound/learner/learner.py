@@ -17,7 +17,7 @@ from newfound.common.interrupts import uninterrupted
 from newfound.common.locks import Locked
 from newfound.distributed.answers import lazily
 from newfound.distributed.collections import is_collection, like_a_row
-from newfound.distributed.learning import Checks, learn_partitions
+from newfound.distributed.learning import Checks, learn_partitions, young_and_first
 from newfound.engine.engine import Engine
 from newfound.engine.predictor import ask
 from newfound.learner.schema import Schema, batches
@@ -297,12 +297,18 @@ class Learner(Locked):
             before = None if how.anew else present
             ours, engine = blank = before or self._begun(schema, how)
             ours.rows(row)
-            part = engine.memory.blank_like()
+            memory = engine.memory.copy() if engine.memory.is_young else engine.memory
+            part = memory.blank_like()
             if how.announced is not None:
                 part.sums.announce(how.announced)
-            known = join_labels(engine.memory.sums.labels, part.sums.labels)[:1]
+            known = join_labels(memory.sums.labels, part.sums.labels)[:1]
             whose = "this model's labels" if before is not None else "the labels in `classes`"
         checks = Checks(schema.check, part, known, whose)
+        if part.is_young:  # all partitions need the same layer
+            young = young_and_first(X, y, sample_weight, checks, memory)
+            if young.is_due:
+                part = part.behind(young.layer_to_come())
+                checks = checks._replace(blank=part)
         part.merge(learn_partitions(X, y, sample_weight, checks))
         with self.lock:
             present = self._known  # others may have taught it meanwhile

@@ -236,11 +236,14 @@ class Memory:
         """Whether it has the rows to make its layer of."""
         return self.is_young and self.sums.total >= FIRST_ROWS
 
+    def layer_to_come(self) -> Layer:
+        """Return the layer that suits the rows there are, once there are enough."""
+        rows, _ = self.witnesses.stack(self.sums.labels, self.width + self.targets)
+        return Layer.of(rows[:, : self.width], self.units, self.witnesses.seed)
+
     def grown(self) -> "Memory":
         """Return one that holds the same behind the layer that was to come."""
-        labels, width = self.sums.labels, self.width
-        rows, _ = self.witnesses.stack(labels, width + self.targets)
-        return self.behind(Layer.of(rows[:, :width], self.units, self.witnesses.seed))
+        return self.behind(self.layer_to_come())
 
     def behind(self, layer: Layer) -> "Memory":
         """Return one that holds the same rows, all of which are witnesses, behind a layer."""
