@@ -112,10 +112,11 @@ def tables(draw: int) -> Iterator[Stream]:
         )
 
 
-def photos(draw: int, shown: int = 20) -> Stream:
+def photos(draw: int, shown: int = 20, root: bool = False) -> Stream:
     """Crops of photos that come with scikit-image, one photo after another.
 
-    From which photo is a crop? Taught are left halves, asked right ones; plain features.
+    From which photo is a crop? Taught are left halves, asked right ones; plain features, or their
+    roots at unit length.
     """
     with imported_from("vision"):
         import skimage
@@ -130,7 +131,7 @@ def photos(draw: int, shown: int = 20) -> Stream:
             left = rng.uniform(0, whole.width / 2 - side) + part % 2 * whole.width / 2
             top = rng.uniform(0, whole.height - side)
             crops.append(whole.resize((224, 224), box=(left, top, left + side, top + side)))
-    X = EfficientNetLite0(root=False)(crops).astype(np.float64)
+    X = EfficientNetLite0(root=root)(crops).astype(np.float64)
     y = np.repeat([name.partition(".")[0] for name in PHOTOS], 2 * shown)
     return Stream("photos, in sequence", X[::2], y[::2], X[1::2], y[1::2], (len(y) // 2,))
 

@@ -65,3 +65,12 @@ def pixels() -> tuple[Floats, NDArray[Any], Floats, NDArray[Any]] | None:
         images.reshape(len(images), -1) / 127.5 - 1 for images in (data.images, data.test_images)
     )
     return X, data.labels.astype(np.int64), X_test, data.test_labels.astype(np.int64)
+
+
+def tables() -> dict[str, tuple[Floats, NDArray[Any]]]:
+    """Return rows and labels of each table of `NEWFOUND_DATA`, by name; none, if it has none."""
+    found = {}
+    for path in sorted((DATA / "tables").glob("*.npz")):
+        with np.load(path) as table:
+            found[path.stem] = table["X"], table["y"]
+    return found

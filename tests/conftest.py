@@ -8,6 +8,8 @@ import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 
+from newfound.common import interrupts
+
 
 def pytest_configure() -> None:
     """Let Hypothesis try as hard as the tier says, with the seed that is asked for."""
@@ -42,6 +44,15 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def no_block_is_left_open() -> Iterator[None]:
+    """See which test leaves signals waiting for ever; others would fail for it."""
+    yield
+    inside = interrupts._inside  # noqa: SLF001 - nobody else needs to know
+    left, inside[0] = inside[0], None
+    assert left is None, "a block that keeps signals waiting was never left"
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV, checks
+from newfound import (
+    IncrementalClassifier,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    Layer,
+    checks,
+)
+from newfound.solvers import settings
 from newfound.solvers.recursive import RecursiveSolver
 from newfound.solvers.weighted import RebalancedSolver
 from tests.covering import covering
@@ -26,6 +33,21 @@ MODELS: list[Any] = [
     IncrementalRidgeClassifierCV(rule=None, recodings=0.5),
     IncrementalRidgeClassifierCV(fit_intercept=False, witnesses=5),
 ]
+GIVEN = Layer.of(np.random.default_rng(0).normal(size=(100, 5)) + 3, units=8)
+BEHIND_A_LAYER: list[Any] = [
+    IncrementalRidgeClassifier(layer=GIVEN),
+    IncrementalRidgeClassifier(layer=GIVEN, class_weight="balanced"),
+    IncrementalClassifier(layer=GIVEN),
+]
+WITH_A_LAYER_TO_COME: list[Any] = [
+    IncrementalRidgeClassifier(layer=8),
+    IncrementalRidgeClassifier(layer=8, class_weight="balanced"),
+    IncrementalClassifier(layer=8),
+    IncrementalClassifier(witnesses=5),
+]
+# The layer is that of the first rows, which in another order are others, and in two streams, too.
+OF_OTHER_FIRST_ROWS = checks.check_order_does_not_matter, checks.check_merging_is_the_union
+OF_ONE_ORDER = [check for check in checks.MODEL_CHECKS if check not in OF_OTHER_FIRST_ROWS]
 SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     "recursive": (lambda sums: RecursiveSolver(sums, 2.0, True), False),
     "through the origin": (lambda sums: RecursiveSolver(sums, 0.1, False), False),
@@ -38,6 +60,36 @@ SOLVERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 @covering("model, check, dtype", MODELS, checks.MODEL_CHECKS, DTYPES)
 def test_our_models_keep_the_laws(model: Any, check: Any, dtype: Any) -> None:
     check(model, *checks.small_stream(dtype))
+
+
+@covering("model, check, dtype", BEHIND_A_LAYER, checks.MODEL_CHECKS, DTYPES)
+def test_models_behind_a_layer_keep_the_laws(model: Any, check: Any, dtype: Any) -> None:
+    check(model, *checks.small_stream(dtype))
+
+
+def twisted_stream(dtype: Any) -> tuple[Any, Any]:
+    """Rows enough for a layer to come, and to pay: three classes that no planes separate."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = np.array(["cup", "jug", "mug"])[np.digitize(np.linalg.norm(X, axis=1), [1.3, 1.9])]
+    return (X + 5).astype(dtype), y
+
+
+@covering("model, check, dtype", WITH_A_LAYER_TO_COME, OF_ONE_ORDER, DTYPES)
+@pytest.mark.usefixtures("few_units")
+def test_models_with_a_layer_to_come_keep_the_laws(model: Any, check: Any, dtype: Any) -> None:
+    check(model, *twisted_stream(dtype))
+
+
+@pytest.fixture
+def few_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "UNITS", 40)
+
+
+@pytest.mark.usefixtures("few_units")
+def test_the_layer_of_that_stream_pays() -> None:
+    model = IncrementalClassifier().fit(*twisted_stream(np.float64))
+    assert model.layer_ is not None
 
 
 @covering("name, check, dtype", SOLVERS.keys(), checks.SOLVER_CHECKS, DTYPES)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from typing import Any, ClassVar
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,9 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound import (
+    IncrementalClassifier,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+    Layer,
+)
 from newfound.engine.unknown import DOUBTFUL
 from newfound.selection.calibration import Calibration
+from newfound.solvers import settings as parameters
 from tests import oracles
 from tests.effort import share_of
 from tests.streams import reloaded, saved
@@ -39,13 +46,19 @@ class Lessons(RuleBasedStateMachine):
 
     # taught: every row taught and not forgotten, with its label.
 
+    # first: how many rows are taught before all else.
+
     start: ClassVar[Any] = IncrementalRidgeClassifier(penalty=0.5)
     dtype: ClassVar[Any] = np.float64
+    first: ClassVar[int] = 0
 
     def __init__(self) -> None:
         super().__init__()
         self.model = self.fresh()
         self.taught: list[tuple[tuple[float, ...], str]] = []
+        if self.first:
+            drawn = self.first, [LABELS[place % 3] for place in range(self.first)]
+            self.learn((drawn, False))
 
     def fresh(self) -> Any:
         return type(self.start)(**self.start.get_params())
@@ -111,6 +124,11 @@ class Lessons(RuleBasedStateMachine):
         self.model = other.merge(self.model) if into_other else self.model.merge(other)
         self.note(rows, labels)
 
+    def features(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows as the weights see them."""
+        layer = self.model.layer_
+        return rows if layer is None else layer(rows)
+
     @precondition(lambda self: self.taught)
     @rule()
     def save_and_load(self) -> None:
@@ -156,11 +174,12 @@ class Lessons(RuleBasedStateMachine):
         self.the_unknown_is_told_by_the_list()
 
     def the_unknown_is_told_by_the_list(self) -> None:
-        X, y = self.rows_and_labels(self.taught)
+        rows, y = self.rows_and_labels(self.taught)
         labels, calibration = self.model.learner_.engine.memory.sums.labels, self.model.calibration_
         weights = oracles.balanced_weights(y) if self.start.class_weight == "balanced" else None
         targets, penalty = oracles.one_hot(y, labels), self.model.learner_.engine.penalty
-        angles, leverage = oracles.cosines(X, targets, penalty, True, QUESTIONS, weights)
+        X, questions = self.features(rows), self.features(QUESTIONS)
+        angles, leverage = oracles.cosines(X, targets, penalty, True, questions, weights)
         expected = unknown_by(calibration, angles, leverage, labels)
         limit = 1e-5 if self.dtype is np.float64 else 0.05
         found = self.model.unknown_proba(QUESTIONS)
@@ -169,7 +188,7 @@ class Lessons(RuleBasedStateMachine):
         np.testing.assert_allclose(found[~doubtful], expected[~doubtful], atol=limit)
         assert (found <= expected + limit).all()
         if not isinstance(self.model, IncrementalRidgeClassifierCV):
-            twin = self.fresh().fit(X, y).calibration_
+            twin = self.fresh().fit(rows, y).calibration_
             assert (twin.bound is None) == (calibration.bound is None)
             if twin.bound is not None:
                 np.testing.assert_allclose(
@@ -213,8 +232,8 @@ class Lessons(RuleBasedStateMachine):
             factors = oracles.recode_each(weight_sums, recodings)
         else:
             penalty, factors = self.model.penalty, oracles.recode(weight_sums, self.model.recoding)
-        W, b = oracles.ridge(X, targets, penalty, sample_weight=weights)
-        return ((QUESTIONS @ W + b) * factors)[:, places]
+        W, b = oracles.ridge(self.features(X), targets, penalty, sample_weight=weights)
+        return ((self.features(QUESTIONS) @ W + b) * factors)[:, places]
 
 
 class InSinglePrecision(Lessons):
@@ -245,6 +264,49 @@ class ChoosingFromMany(Lessons):
     start = IncrementalRidgeClassifierCV(witnesses=3, min_class_count=4)
 
 
+class BehindALayer(Lessons):
+    start = IncrementalRidgeClassifier(
+        penalty=0.5, layer=Layer.of(np.random.default_rng(1).normal(size=(100, WIDTH)), units=9)
+    )
+
+
+class Growing(Lessons):
+    """The layer comes within the first lessons, unless something is forgotten before."""
+
+    start = IncrementalRidgeClassifier(penalty=0.5, layer=9)
+    first = 97
+
+    def the_unknown_is_told_by_the_list(self) -> None:
+        if self.model.layer_ is None:  # else a twin may have another
+            super().the_unknown_is_told_by_the_list()
+
+
+class GrowingInSinglePrecision(Growing):
+    dtype = np.float32
+
+
+class GrowingPerClass(Growing):
+    start = IncrementalRidgeClassifier(class_weight="balanced", layer=9)
+
+
+class ChoosingALayer(Lessons):
+    start = IncrementalClassifier(witnesses=4, min_class_count=6)
+    first = 97
+
+    def __init__(self) -> None:
+        self.fewer = mock.patch.object(parameters, "UNITS", 30)
+        self.fewer.start()
+        super().__init__()
+
+    def teardown(self) -> None:
+        self.fewer.stop()
+
+    def witnesses_are_some_of_the_list(self) -> None:
+        rows, of = self.model.witnesses_
+        held = Counter(zip(map(tuple, rows.tolist()), of.tolist(), strict=True))
+        assert held <= Counter(self.taught)
+
+
 BOUNDED = settings(max_examples=share_of(10), stateful_step_count=20)
 for machine in (
     Lessons,
@@ -254,6 +316,11 @@ for machine in (
     Choosing,
     ChoosingPerClass,
     ChoosingFromMany,
+    BehindALayer,
+    Growing,
+    GrowingInSinglePrecision,
+    GrowingPerClass,
+    ChoosingALayer,
 ):
     machine.TestCase.settings = BOUNDED
     globals()[f"Test{machine.__name__}"] = machine.TestCase

@@ -134,27 +134,25 @@ def part_of(checks: Checks, number: int, X: Any, y: Any, sample_weight: Any = No
         If rows or labels cannot be taught.
     """
     memory = checks.blank.blank_like()
-    if length(X) or length(y):
-        rows, labels, weights = _checked(checks, X, y, sample_weight)
-        if len(labels):
-            with alone(), one_thread:  # the other threads of this machine have their own partitions
-                memory.learn(rows, labels, weights)
+    rows, labels, weights = _checked(checks, X, y, sample_weight)
+    if len(labels):
+        with alone(), one_thread:  # the other threads of this machine have their own partitions
+            memory.learn(rows, labels, weights)
     return Part(memory, number)
 
 
 def first_of(checks: Checks, number: int, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Return the first rows of one partition with their labels and weights, as the one item."""
-    first: Any = (np.empty((0, checks.blank.width)), checks.known[:0], None)
-    if length(X) or length(y):
-        rows, labels, weights = _checked(checks, X, y, sample_weight)
-        some = slice(0, FIRST_ROWS)
-        first = rows[some], labels[some], None if weights is None else weights[some]
-    item = np.empty((1, 1), dtype=object)
-    item[0, 0] = first
+    rows, labels, weights = _checked(checks, X, y, sample_weight)
+    some, item = slice(0, FIRST_ROWS), np.empty((1, 1), dtype=object)
+    item[0, 0] = rows[some], labels[some], None if weights is None else weights[some]
     return item
 
 
 def _checked(checks: Checks, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return the rows of a partition with their labels and weights, or none, or raise ValueError."""
+    if not length(X) and not length(y):
+        return np.empty((0, checks.blank.width)), checks.known[:0], None
     rows, labels, weights = checks.check(X, y, sample_weight)
     check_same_type(checks.known, labels, checks.whose)
     return rows, labels, weights

@@ -71,6 +71,25 @@ def balanced(path: Path) -> None:
 
 
 @case
+def behind_a_layer(path: Path) -> None:
+    y = ["mug", "cup", "jug"] * 40
+    IncrementalRidgeClassifier(layer=12).fit(rows(y, 24), y).save(path)
+
+
+@case
+def before_its_layer(path: Path) -> None:
+    y = ["mug", "cup", "jug"] * 20
+    newfound.IncrementalClassifier(layer=12, witnesses=9).fit(rows(y, 25), y).save(path)
+
+
+@case
+def chosen_behind_a_layer_that_was_given(path: Path) -> None:
+    y = ["mug", "cup", "jug"] * 40
+    layer = newfound.Layer.of(rows(y, 26), units=12, seed=3)
+    newfound.IncrementalClassifier(layer, witnesses=9).fit(rows(y, 27), y).save(path)
+
+
+@case
 def weighted(path: Path) -> None:
     y = ["mug", "cup"] * 20 + ["jug"]
     model = IncrementalRidgeClassifier(class_weight={"jug": 3.0}, fit_intercept=False)
@@ -199,7 +218,7 @@ def answers(model: Any) -> dict[str, Any]:
     said = {
         "kind": type(model).__name__,
         "parameters": {
-            name: list(value) if isinstance(value, tuple) else value
+            name: list(value) if isinstance(value, tuple) else plain_or_units(value)
             for name, value in parameters.items()
         },
         "dtype": model.coef_.dtype.str,
@@ -218,6 +237,10 @@ def answers(model: Any) -> dict[str, Any]:
     if hasattr(model, "feature_names_in_"):
         said["feature_names"] = list(model.feature_names_in_)
     return said
+
+
+def plain_or_units(value: Any) -> Any:
+    return f"{value.units} given units" if isinstance(value, newfound.Layer) else value
 
 
 def main(folder: Path) -> None:
