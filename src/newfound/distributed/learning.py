@@ -150,7 +150,7 @@ def first_of(checks: Checks, number: int, X: Any, y: Any, sample_weight: Any = N
 
 
 def _checked(checks: Checks, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return the rows of a partition with their labels and weights, or none, or raise ValueError."""
+    """Return the rows of a partition, with labels and weights, or none, or raise ValueError."""
     if not length(X) and not length(y):
         return np.empty((0, checks.blank.width)), checks.known[:0], None
     rows, labels, weights = checks.check(X, y, sample_weight)
