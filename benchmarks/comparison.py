@@ -17,7 +17,16 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks.analytic import ACIL, AIR, Behind, RandomLayer, RanPAC
+from benchmarks.analytic import (
+    ACIL,
+    AIR,
+    KLDA,
+    Behind,
+    FourierLayer,
+    RandomLayer,
+    RanDumb,
+    RanPAC,
+)
 from benchmarks.choosing import (
     Stream,
     long_tail,
@@ -158,6 +167,9 @@ def peers(stream: Stream, draw: int) -> dict[str, Maker]:
     def behind(model: Any, spread: float = 1.0) -> Behind:
         return Behind(RandomLayer(width, seed=draw, spread=spread), model)
 
+    def kernelised(model: Any) -> Behind:
+        return Behind(FourierLayer(width, seed=draw), model)
+
     return {
         "newfound": IncrementalRidgeClassifierCV,
         "newfound, nothing chosen": IncrementalRidgeClassifier,
@@ -169,6 +181,8 @@ def peers(stream: Stream, draw: int) -> dict[str, Maker]:
         "ACIL": lambda: behind(ACIL(classes), small),
         "AIR": lambda: behind(AIR(classes), small),
         "RanPAC": lambda: behind(RanPAC(classes)),
+        "RanDumb": lambda: kernelised(RanDumb(classes)),
+        "KLDA": lambda: kernelised(KLDA(classes)),
         "nearest class mean": lambda: Means(classes),
         "Teachable Machine": lambda: TeachableHead(classes, draw),
     }

@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.covariance import OAS
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge
 
 Floats = NDArray[np.float64]
@@ -32,6 +35,12 @@ def ridge(X: Floats, y: Any, penalty: float, weights: Any = None) -> Floats:
     """Return scikit-learn's solution for one-hot targets, shape (features, classes)."""
     model = Ridge(alpha=penalty, fit_intercept=False, solver="cholesky")
     return np.asarray(model.fit(X, np.eye(T)[y], sample_weight=weights).coef_.T)
+
+
+def within(X: Floats, y: Any) -> tuple[Floats, Floats]:
+    """Return the means of classes, and how far each row is from that of its class."""
+    means = np.array([X[y == t].mean(axis=0) for t in CLASSES])
+    return means, X - means[y]
 
 
 def test_acil_is_ridge_regression_on_all_rows() -> None:
@@ -64,7 +73,121 @@ def test_ranpac_is_ridge_regression_with_the_penalty_of_least_error_on_its_last_
     assert model.choose(rows, np.eye(T)[labels]) == model.penalties[np.argmin(errors)]
 
 
-@pytest.mark.parametrize("name", ["ACIL", "AIR", "RanPAC"])
+def stretched(X: Floats) -> Floats:
+    """Return features of very different spread: a covariance that matters."""
+    return X * np.arange(1, WIDTH + 1)
+
+
+def test_randumb_is_the_nearest_mean_by_the_covariance_that_scikit_learn_shrinks() -> None:
+    from benchmarks.analytic import Behind, RanDumb
+
+    model, X, y = taught(Behind(stretched, RanDumb(CLASSES)))
+    means, offs = within(stretched(X), y)
+    shrunk = OAS(assume_centered=True).fit(offs)
+    assert 0.01 < shrunk.shrinkage_ < 0.5, "neither nothing nor all"
+    inverse = np.linalg.inv(shrunk.covariance_)
+    np.testing.assert_allclose(model.model.weights(), inverse @ means.T, atol=1e-10)
+    rows = 3 * np.random.default_rng(1).normal(size=(500, WIDTH))
+    nearest = cdist(stretched(rows), means, "mahalanobis", VI=inverse).argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(rows), nearest)
+
+
+def test_klda_is_the_nearest_mean_by_the_pseudoinverse_of_the_scatter() -> None:
+    from benchmarks.analytic import KLDA, Behind
+
+    model, X, y = taught(Behind(stretched, KLDA(CLASSES)))
+    means, offs = within(stretched(X), y)
+    inverse = np.linalg.pinv(offs.T @ offs)
+    np.testing.assert_allclose(model.model.weights(), inverse @ means.T, atol=1e-10)
+    rows = 3 * np.random.default_rng(1).normal(size=(500, WIDTH))
+    nearest = cdist(stretched(rows), means, "mahalanobis", VI=inverse).argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(rows), nearest)
+
+
+def test_klda_leaves_out_what_is_rounding_where_features_are_more_than_rows() -> None:
+    from benchmarks.analytic import KLDA, Behind, FourierLayer
+
+    layer = FourierLayer(WIDTH, units=200, gamma=0.01)
+    model, X, y = taught(Behind(layer, KLDA(CLASSES)))
+    means, offs = within(layer(X), y)
+    values, vectors = np.linalg.eigh(offs.T @ offs)
+    kept = values > 200 * 2.0**-23 * values.max()
+    assert 5 < kept.sum() < len(X) - T, "more is left out than what rows do not span"
+    inverse = sum(np.outer(v, v) / s for s, v in zip(values[kept], vectors.T[kept], strict=True))
+    np.testing.assert_allclose(model.model.weights(), inverse @ means.T, rtol=1e-6, atol=1e-8)
+    assert np.mean(model.predict(X) == y) > 0.9
+
+
+@pytest.mark.parametrize("name", ["RanDumb", "KLDA"])
+def test_a_discriminant_is_the_same_however_rows_are_cut_into_lessons(name: str) -> None:
+    from benchmarks import analytic
+
+    model, X, y = taught(getattr(analytic, name)(CLASSES))
+    one_by_one, sorted_by_class, at_once = (getattr(analytic, name)(CLASSES) for _ in range(3))
+    for row, label in zip(X, y, strict=True):
+        one_by_one.partial_fit(row[None], label[None])
+        assert set(one_by_one.predict(X)) <= set(y)
+    for t in CLASSES:
+        sorted_by_class.partial_fit(X[y == t], y[y == t])
+    at_once.partial_fit(X, y)
+    for other in (one_by_one, sorted_by_class, at_once):
+        np.testing.assert_allclose(other.weights(), model.weights(), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["RanDumb", "KLDA"])
+@pytest.mark.parametrize("copies", [1, 7])
+def test_a_discriminant_without_a_covariance_is_the_nearest_mean(name: str, copies: int) -> None:
+    from benchmarks import analytic
+
+    model = getattr(analytic, name)(CLASSES)
+    centres = np.random.default_rng(0).normal(size=(3, WIDTH))
+    for t in (2, 0):
+        model.partial_fit(np.repeat(centres[t : t + 1], copies, axis=0), np.full(copies, t))
+        assert set(model.predict(centres)) <= {2, t}
+    rows = np.random.default_rng(1).normal(size=(200, WIDTH))
+    nearest = np.array([0, 2])[cdist(rows, centres[[0, 2]]).argmin(axis=1)]
+    np.testing.assert_array_equal(model.predict(rows), nearest)
+
+
+@pytest.mark.parametrize("name", ["RanDumb", "KLDA"])
+def test_a_discriminant_is_solved_anew_only_when_there_are_new_rows(name: str) -> None:
+    from benchmarks import analytic
+
+    model, X, y = taught(getattr(analytic, name)(CLASSES))
+    before = model.weights()
+    model.predict(X)
+    assert model.weights() is before
+    model.partial_fit(X[:1], y[:1])
+    assert model.weights() is not before
+
+
+def test_a_fourier_layer_has_the_products_of_its_kernel() -> None:
+    from benchmarks.analytic import FourierLayer
+
+    X = lessons()[0][0]
+    layer = FourierLayer(WIDTH, units=50_000, seed=1, gamma=0.05)
+    H = layer(X)
+    np.testing.assert_allclose(layer(X[4:5])[0], H[4], atol=1e-12)
+    np.testing.assert_allclose(H @ H.T, np.exp(-0.05 * cdist(X, X) ** 2), atol=0.03)
+
+
+def test_a_fourier_layer_is_scikit_learns_fitted_to_the_first_lesson() -> None:
+    from benchmarks.analytic import ACIL, Behind, FourierLayer
+
+    layer = FourierLayer(WIDTH, units=9)
+    taught(Behind(layer, ACIL(CLASSES)))
+    (first, _), _, (rows, _) = lessons()
+    gamma = 1 / (WIDTH * first.var())
+    sampler = RBFSampler(gamma="scale", n_components=9, random_state=0).fit(first)
+    layer.directions = sampler.random_weights_ / np.sqrt(2 * gamma)
+    layer.phases = sampler.random_offset_
+    np.testing.assert_allclose(layer(rows), sampler.transform(rows), atol=1e-12)
+    nothing_varies = FourierLayer(WIDTH, units=9)
+    nothing_varies(np.full((7, WIDTH), 0.1))
+    assert nothing_varies.gamma == 1
+
+
+@pytest.mark.parametrize("name", ["ACIL", "AIR", "RanPAC", "RanDumb", "KLDA"])
 def test_a_class_that_was_never_seen_is_never_the_answer(name: str) -> None:
     from benchmarks import analytic
 
