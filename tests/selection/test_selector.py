@@ -82,6 +82,8 @@ def assert_same_findings(one: SelectionResult | None, other: SelectionResult | N
             assert value == getattr(other, name)
         elif name == "calibration":
             assert_same_calibration(value, getattr(other, name))
+        elif name == "rival":
+            assert value is None
         else:
             np.testing.assert_allclose(value, getattr(other, name), atol=1e-9, err_msg=name)
 

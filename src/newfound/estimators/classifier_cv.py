@@ -153,23 +153,20 @@ class IncrementalRidgeClassifierCV(BaseIncrementalClassifier):
 
         "penalty" and "recoding"; "accuracy" of the witnesses, each left out, from 0 to 1, the mean
         over all simulated counts, NaN if none could be scored; "rare", that of classes simulated to
-        be rare; and "prior", which a penalty that is not the expected one must be better by.
+        be rare; and "prior", which a penalty that is not the expected one must be better by. Where
+        a layer is in question, "layer" is 1 for candidates behind it, and 0 for those without.
         """
         with self.lock:
             result = self._result()
-        grid = np.meshgrid(result.penalties, result.settings.recodings, indexing="ij")
-        columns = {"penalty": grid[0], "recoding": grid[1]}
-        for name, table in (("accuracy", result.accuracy), ("rare", result.rare_accuracy)):
-            columns[name] = table.mean(axis=0) if result.rows else np.full(grid[0].shape, np.nan)
-        columns["prior"] = np.repeat(result.prior[:, None] / 100, grid[0].shape[1], axis=1)
-        return {name: column.ravel() for name, column in columns.items()}
+        return result.table()
 
     def plot_validation(self, axes: Any = None) -> Any:
         """Plot how candidates fared: penalties, and recodings.
 
         Left, accuracy against the penalty, with what it is after the prior, and the choice.
         Right, accuracy against the recoding for classes simulated rare and for all that are scored,
-        at the penalty chosen, and the recoding chosen for each simulated count.
+        at the penalty chosen, and the recoding chosen for each simulated count. Where a layer is in
+        question, left, too, how penalties fared with it, or without, whichever is not used.
 
         Parameters
         ----------

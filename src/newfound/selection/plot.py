@@ -7,7 +7,7 @@ import numpy as np
 from newfound.common.extras import imported_from
 from newfound.selection.result import SelectionResult
 
-RARE, ALL, CHOSEN = "tab:blue", "tab:orange", "0.4"
+RARE, ALL, OTHER, CHOSEN = "tab:blue", "tab:orange", "0.7", "0.4"
 
 
 def plot(result: SelectionResult, axes: Any = None) -> Any:
@@ -33,6 +33,12 @@ def _of_penalty(result: SelectionResult, ax: Any) -> None:
         if result.settings.rule != "paper":
             worth = result.points - result.prior
             ax.plot(result.penalties, worth, "o--", color=RARE, label="the same, less the prior")
+    if result.rival is not None:
+        which = "without the layer" if result.uses_layer else "behind the layer"
+        text = f"{which}, {abs(result.advantage):.1f} standard errors "
+        text += "less likely" if result.uses_layer == (result.advantage > 0) else "likelier"
+        penalties, points = result.rival.penalties, result.rival.points
+        ax.plot(penalties, points, "o-", color=OTHER, markersize=3, label=text)
     text = f"expected: {result.expected:.2g}"
     ax.axvline(result.expected, color=CHOSEN, linestyle=":", label=text)
     ax.axvline(result.penalty, color=CHOSEN, linestyle="--", label=f"chosen: {result.penalty:.2g}")

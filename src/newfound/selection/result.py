@@ -29,6 +29,22 @@ BELOW, ABOVE = 24, 6
 SCAN = (0.0, 1.5, -1.5, -3.0, -4.5, -6.0)
 
 
+class Scores(NamedTuple):
+    """How each candidate fared, in a model with its layer or without."""
+
+    expected: float  # the penalty that was expected
+    penalties: Floats  # those tried, rising, shape (K,)
+    counts: Floats  # of examples, rising, shape (M,)
+    accuracy: Floats  # of all classes that were scored, shape (M, K, A)
+    rare_accuracy: Floats  # of classes simulated to have so many examples, shape (M, K, A)
+
+    @property
+    def points(self) -> Floats:
+        """Points of accuracy of each penalty, at its best recodings; shape (K,)."""
+        points: Floats = 100 * self.accuracy.max(axis=2).mean(axis=0)
+        return points
+
+
 class SelectionResult(NamedTuple):
     """The accuracy of each candidate, and what was chosen.
 
@@ -51,6 +67,7 @@ class SelectionResult(NamedTuple):
     # By how many standard errors witnesses, left out, are likelier behind the layer; NaN: not asked
     advantage: float = np.nan
     losses: Floats = np.zeros(0)  # of the rows that were scored, for that; not kept
+    rival: Scores | None = None  # of the model without the layer, if it is used; else of that with
 
     def recoding(self, counts: Floats) -> Floats:
         """Return the recoding for classes of so many examples."""
@@ -67,6 +84,11 @@ class SelectionResult(NamedTuple):
         return self._replace(calibration=self.calibration.only(labels))
 
     @property
+    def scores(self) -> Scores:
+        """How each candidate fared."""
+        return Scores(*(getattr(self, name) for name in Scores._fields))
+
+    @property
     def prior(self) -> Floats:
         """Points of accuracy that each penalty had to be better by than the expected one."""
         return prior(self.penalties, self.expected, self.rows)
@@ -74,8 +96,27 @@ class SelectionResult(NamedTuple):
     @property
     def points(self) -> Floats:
         """Points of accuracy of each penalty, at its best recodings; shape (K,)."""
-        points: Floats = 100 * self.accuracy.max(axis=2).mean(axis=0)
-        return points
+        return self.scores.points
+
+    def table(self) -> dict[str, Floats]:
+        """Return columns of a table with a line for each candidate, also of the rival's."""
+        columns = self._columns(self.scores, self.uses_layer)
+        if self.rival is None:
+            del columns["layer"]
+            return columns
+        rival = self._columns(self.rival, not self.uses_layer)
+        return {name: np.concatenate([each, rival[name]]) for name, each in columns.items()}
+
+    def _columns(self, scores: Scores, layer: bool) -> dict[str, Floats]:
+        penalty, recoding = np.meshgrid(scores.penalties, self.settings.recodings, indexing="ij")
+        of_penalty = prior(scores.penalties, scores.expected, self.rows)[:, None] / 100
+        columns: dict[str, Any] = {"layer": float(layer), "penalty": penalty, "recoding": recoding}
+        for name, table in (("accuracy", scores.accuracy), ("rare", scores.rare_accuracy)):
+            columns[name] = table.mean(axis=0) if self.rows else np.nan
+        columns["prior"] = of_penalty
+        return {
+            name: np.broadcast_to(column, penalty.shape).ravel() for name, column in columns.items()
+        }
 
 
 def candidates(settings: SelectionSettings, expected: float, total: int) -> Floats:

@@ -10,6 +10,7 @@ from newfound.common.device import on_host
 from newfound.common.interrupts import uninterrupted
 from newfound.common.pieces import Stages
 from newfound.common.threads import one_thread
+from newfound.layers.layer import FIRST_ROWS
 from newfound.memory.batch import Batch
 from newfound.memory.memory import Memory
 from newfound.selection.calibration import Calibration, calibrate_by_sums
@@ -239,6 +240,8 @@ class Selector(Choice):
         end = size
         begun = list[PendingSelection | SelectionResult]()
         firsts = firsts_of(memory.sums.counts, batch.of_class, self.settings.min_class_count)
+        if self.settings.layer == "auto":  # which is there from then on
+            firsts.append(FIRST_ROWS + 1)
         points = self.points(total, total + size, firsts)
         # From the last on: its result is all that counts, unless it does not count yet.
         for early in (point - total for point in reversed(points)):
@@ -357,7 +360,9 @@ def _select_in_stages(
         better = results[0].losses - results[1].losses
         advantage = standard_errors(better, validation.of_class, validation.weights)
         uses_layer = advantage > (STAY_ABOVE if start.uses_layer else BEGIN_ABOVE)
-        result = results[uses_layer]._replace(uses_layer=uses_layer, advantage=advantage)
+        rival = results[not uses_layer].scores
+        result = results[uses_layer]
+        result = result._replace(uses_layer=uses_layer, advantage=advantage, rival=rival)
     return result._replace(losses=np.zeros(0))
 
 

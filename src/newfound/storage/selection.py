@@ -8,7 +8,7 @@ from newfound.heads.unknown import Bound, Typical
 from newfound.memory.memory import Memory
 from newfound.selection.calibration import Calibration
 from newfound.selection.pending import PendingSelection
-from newfound.selection.result import SelectionResult
+from newfound.selection.result import Scores, SelectionResult
 from newfound.selection.selector import QUIET_ROWS, Selector
 from newfound.selection.validation import COUNTS
 from newfound.solvers.settings import MOST_CANDIDATES, SelectionSettings
@@ -17,7 +17,8 @@ from newfound.sums.sums import Sums
 
 # What is stored of a result as it is.
 _NUMBERS = ("total", "rows", "delay")
-_TABLES = ("penalties", "counts", "accuracy", "rare_accuracy", "recodings")
+_SCORES = Scores._fields[1:]
+_TABLES = (*_SCORES, "recodings")
 
 
 def pack_selector(selector: Selector, memory: Memory) -> dict[str, Any]:
@@ -54,9 +55,12 @@ def _pack(result: SelectionResult, room: str, sums: Sums) -> dict[str, Any]:
         "choice": np.array([result.expected, result.penalty]),
         "sharpness": np.array([calibration.sharpness]),
     }
-    if not np.isnan(result.advantage):
+    if result.rival is not None:
+        expected, *tables = result.rival
         arrays["uses_layer"] = np.array([result.uses_layer])
         arrays["advantage"] = np.array([result.advantage])
+        arrays["rival_expected"] = np.array([expected])
+        arrays |= {f"rival_{name}": each for name, each in zip(_SCORES, tables, strict=True)}
     if calibration.bound is not None and typical is not None:
         labels = sums.labels.tolist()
         places = [place for place, label in enumerate(labels) if label in typical.of_class]
@@ -71,14 +75,11 @@ def _pack(result: SelectionResult, room: str, sums: Sums) -> dict[str, Any]:
 def _unpack(arrays: Arrays, room: str, sums: Sums, settings: SelectionSettings) -> SelectionResult:
     """Return a stored result, or raise ValueError if it is invalid."""
     sizes, what = Sizes(A=len(settings.recodings)), f"{room}'s numbers"
-    names = (*_NUMBERS, *_TABLES, "choice")
-    of = {name: sizes.take(arrays, f"{room}.{name}") for name in names}
-    total, rows, delay = (int(of[name][0]) for name in _NUMBERS)
-    penalties, counts, accuracy, rare_accuracy, recodings = (of[name] for name in _TABLES)
-    expected, penalty = of["choice"].tolist()
-    require(total > 0 and 0 < len(penalties) <= MOST_CANDIDATES, what)
-    require(0 < len(counts) <= len(COUNTS), what)
-    require(bool((np.diff(penalties) > 0).all() and (np.diff(counts) > 0).all()), what)
+    penalties, counts, accuracy, rare_accuracy = _unpack_scores(arrays, f"{room}.", sizes)
+    total, rows, delay = (int(sizes.take(arrays, f"{room}.{name}")[0]) for name in _NUMBERS)
+    expected, penalty = sizes.take(arrays, f"{room}.choice").tolist()
+    recodings = sizes.take(arrays, f"{room}.recodings")
+    require(total > 0, what)
     require(penalty in penalties.tolist() and (rows == 0 or delay > 0), what)
     # Under the paper's rule a model may be calibrated before anything is chosen by scores.
     require(delay == 0 or rows > 0 or settings.rule == "paper", what)
@@ -87,10 +88,23 @@ def _unpack(arrays: Arrays, room: str, sums: Sums, settings: SelectionSettings) 
     result = SelectionResult(settings, total, expected, penalty, *tables, calibration)
     if f"{room}.uses_layer" not in arrays:
         return result
-    uses_layer, advantage = (
-        sizes.take(arrays, f"{room}.{name}")[0] for name in ("uses_layer", "advantage")
+    rival = _unpack_scores(arrays, f"{room}.rival_", Sizes(A=len(settings.recodings)))
+    uses_layer, advantage, expected = (
+        sizes.take(arrays, f"{room}.{name}").tolist()[0]
+        for name in ("uses_layer", "advantage", "rival_expected")
     )
-    return result._replace(uses_layer=bool(uses_layer), advantage=float(advantage))
+    scores = Scores(expected, *rival)
+    return result._replace(uses_layer=uses_layer, advantage=advantage, rival=scores)
+
+
+def _unpack_scores(arrays: Arrays, room: str, sizes: Sizes) -> list[Any]:
+    """Return stored scores of candidates, or raise ValueError if they are invalid."""
+    what = f"{room.partition('.')[0]}'s numbers"
+    scores = [sizes.take(arrays, room + name) for name in _SCORES]
+    penalties, counts = scores[:2]
+    require(0 < len(penalties) <= MOST_CANDIDATES and 0 < len(counts) <= len(COUNTS), what)
+    require(bool((np.diff(penalties) > 0).all() and (np.diff(counts) > 0).all()), what)
+    return scores
 
 
 def _unpack_calibration(arrays: Arrays, room: str, sums: Sums) -> Calibration:
