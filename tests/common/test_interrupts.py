@@ -63,6 +63,19 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
+def test_signals_that_were_ignored_once_wait_from_when_they_are_not() -> None:
+    """As in a program in the background that installs its handlers late."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    with uninterrupted():
+        pass
+    signal.signal(signal.SIGINT, end)
+    halves: list[str] = []
+    with pytest.raises(Ended):
+        press_inside(halves, signal.SIGINT)
+    assert halves == ["one", "two", "three"]
+
+
 @pytest.mark.parametrize("place", range(2 * len(SIGNALS)))
 def test_two_signals_in_a_row_leave_no_block_that_keeps_them_for_ever(
     place: int, monkeypatch: pytest.MonkeyPatch

@@ -58,7 +58,7 @@ class Lessons(RuleBasedStateMachine):
         self.taught: list[tuple[tuple[float, ...], str]] = []
         if self.first:
             drawn = self.first, [LABELS[place % 3] for place in range(self.first)]
-            self.learn((drawn, False))
+            Lessons.learn(self, drawn=drawn, in_one=False)
 
     def fresh(self) -> Any:
         return type(self.start)(**self.start.get_params())

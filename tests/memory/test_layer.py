@@ -54,6 +54,7 @@ def batch(engine: Engine, data: Any, rows: slice) -> Any:
 
 
 def answers(engine: Engine, X: Any) -> Any:
+    engine.reconsider()  # in a stream, behind a layer, that happens at other moments
     rows = X if engine.memory.layer is not None else LAYER(X)
     predictions = engine.predictor().predict(rows)
     if engine.memory.targets:

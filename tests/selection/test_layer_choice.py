@@ -60,7 +60,7 @@ def test_the_advantage_is_that_of_refits_without_each_witness() -> None:
 def advantages(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """What each selection is told."""
     told: list[float] = []
-    monkeypatch.setattr(selector, "standard_errors", lambda *_: told.pop(0) if told else 0.0)
+    monkeypatch.setattr(selector, "standard_errors", lambda *_: told.pop(0) if told else 1.9)
     return told
 
 
@@ -86,7 +86,7 @@ def test_it_is_used_above_two_and_for_as_long_as_it_is_above_one(advantages: lis
             now = told, used_and_exact(model, X[: i + 1], y[: i + 1])
             if not np.isnan(told) and (not used or now != used[-1]):
                 used.append(now)
-    assert used == [(1.9, False), (2.1, True), (1.1, True), (0.9, False)]
+    assert used == [(1.9, False), (2.1, True), (1.1, True), (0.9, False), (1.9, False)]
     model.reconsider()
     assert model.layer_advantage_ == 1.9
     assert model.layer_ is None

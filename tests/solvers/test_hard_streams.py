@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound.solvers.cholesky import factorise
 from tests.taught import Taught
 
 RNG = np.random.default_rng(0)
@@ -99,3 +100,16 @@ def test_a_row_that_outweighs_all_others_can_be_forgotten_though_it_is_zero(weig
     model.predict(X)
     model.forget(zero, ["a"], sample_weight=[weight])
     np.testing.assert_allclose(model.scores(X), before, atol=1e-9)
+
+
+def test_a_feature_that_never_changed_has_no_weight_where_rounding_has_the_last_word() -> None:
+    """As after rows were forgotten beside which the few that are left are rounding."""
+    for rows in (X[:1], X[:2], X[:5]):
+        rows = rows - rows.mean(axis=0) if len(rows) > 1 else rows.copy()
+        rows[:, 4] = 0.0
+        matrix = rows.T @ rows - 1e-12 * np.diag(np.arange(10) != 4)
+        matrix[4, 4] = 1e-20  # the penalty
+        factor = np.tril(factorise(np.asfortranarray(matrix)))
+        assert factor[4, 4] > 0
+        assert not factor[4, :4].any()
+        assert not factor[5:, 4].any()

@@ -61,7 +61,8 @@ class uninterrupted:
         except BaseException:  # of a handler that was not replaced yet
             self.__exit__()
             raise
-        _inside[0] = self
+        if self.handlers:  # where all signals are ignored, nothing waits, and nothing is put back
+            _inside[0] = self
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -28,10 +28,6 @@ OTHER_LAYER = (
 )
 
 
-# Of the weight of all rows, what rounding may have taken.
-ALMOST_NOTHING = 1e-9
-
-
 class Quota(NamedTuple):
     """How many witnesses are kept."""
 
@@ -228,8 +224,7 @@ class Memory:
     @property
     def holds_all(self) -> bool:
         """Whether all rows are among the witnesses."""
-        kept = sum(reservoir.weights.sum() for reservoir in self.witnesses.of_class.values())
-        return bool(abs(kept - self.sums.weight_sum) <= ALMOST_NOTHING * self.sums.weight_sum)
+        return self.witnesses.hold_all(self.sums.weight_sum)
 
     @property
     def is_due(self) -> bool:

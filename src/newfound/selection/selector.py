@@ -1,6 +1,7 @@
 """Penalty and recoding, selected inside the stream: the result that counts, and what is pending."""
 
 import copy
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,9 @@ from newfound.sums.arrays import moved
 from newfound.sums.leading import leading
 from newfound.sums.sums import Sums
 
-# How often more examples there must be until parameters are selected again.
-RENEW = 2
+# How often more examples there must be until parameters are selected again: sooner where there may
+# be a layer, for which a few hundred examples make a difference.
+RENEW, RENEW_LAYER = 2.0, 1.5
 # After forgetting they are selected anew, lest a choice rest on what is no more. But in a stream of
 # rows that come and go that happens only after so many of them, or where such a share of all
 # squares goes at once, or has gone since the last time.
@@ -174,19 +176,22 @@ class Selector(Choice):
     def points(self, before: int, after: int, firsts: list[int]) -> list[int]:
         """Return at which numbers of examples to begin a selection.
 
-        That is where examples have doubled once more since the last time, and at any of `firsts`,
-        after `before` and up to `after`.
+        That is where examples have doubled once more since the last time (with a layer, half as
+        many are enough), and at any of `firsts`, after `before` and up to `after`.
 
-        >>> selector = Selector(...)
+        >>> settings = SelectionSettings("auto", (0.7,), None, 40, 30, 0.0, None, True, 0)
+        >>> selector = Selector(settings)
         >>> selector.points(0, 9, []), selector.points(64, 100, [70]), selector.points(64, 128, [])
         ([1, 2, 4, 8], [70], [128])
         """
-        latest = self.pending or self.latest
+        latest, more = self.pending or self.latest, RENEW
+        if self.settings.layer is not None:
+            more = RENEW_LAYER
         point, points = latest.total if latest is not None else 1, []
         while point <= after:
             if point > before:
                 points.append(point)
-            point = min([first for first in firsts if first > point] + [RENEW * point])
+            point = min([first for first in firsts if first > point] + [math.ceil(more * point)])
         return points
 
     def begin(self, memory: Memory, anew: bool = False) -> PendingSelection | SelectionResult:
@@ -349,7 +354,7 @@ def _select_in_stages(
     settings, is_asked = start.settings, len(questions) > 1
     # Where all classes weigh the same, there is nothing to recode.
     what_if = settings.rule == "what-if" and settings.class_weight != "balanced"
-    results, most = list[SelectionResult](), MOST_VOTERS if is_asked else MOST_ROWS
+    results, most = list[SelectionResult](), MOST_ROWS if settings.layer is None else MOST_VOTERS
     for snapshots, begin in questions:
         snapshot = yield from snapshots
         validation = ValidationSet(snapshot, settings.min_class_count, what_if, most)

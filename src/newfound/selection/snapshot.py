@@ -98,7 +98,7 @@ def snapshot_in_stages(
     mean = offset if sums.origin is None else sums.origin + offset
     rest = (*classes, fit_intercept, witnesses, cap, layer, mean, None)
     kept = sum(reservoir.size for reservoir in witnesses.of_class.values())
-    if 2 * sums.total > sums.width or kept < sums.total:
+    if 2 * kept > sums.width or not witnesses.hold_all(sums.weight_sum):
         return _centred(Snapshot(solver.equations().gram, *rest), offset)
     return _reduced(Snapshot(np.zeros((0, 0)), *rest))
 

@@ -16,7 +16,7 @@ from newfound.sums.tiles import solve_lower
 # Classes and rows of a validation set, at most, and rows of a class, at least: drawn where there
 # are more, so that no number of classes makes a piece of work longer.
 MOST_CLASSES, MOST_ROWS, FEWEST_OF_A_CLASS = 100, 500, 5
-# Rows at most where they tell whether a layer pays, too.
+# Rows at most where there is a layer, and they tell whether it pays, too.
 MOST_VOTERS = 2 * MOST_ROWS
 # A frequent class has at least this share of what such classes typically have: one that has just
 # come says little by its few witnesses.

@@ -127,6 +127,11 @@ def factorise_indefinite(matrix: Floats) -> Floats:
         values, vectors = np.linalg.eigh(matrix, UPLO="L")
         floor = 10 * len(values) * np.finfo(np.float64).eps * abs(values).max()
         raised = np.asfortranarray((vectors * np.maximum(values, floor)) @ vectors.T)
+    # Of equal eigenvalues, vectors are mixed: a feature that is zero in every row is not.
+    lower = np.tril(matrix, -1)
+    alone = np.flatnonzero(~(lower.any(axis=0) | lower.any(axis=1)))
+    raised[alone], raised[:, alone] = 0.0, 0.0
+    raised[alone, alone] = np.maximum(matrix[alone, alone], floor)
     if not at_once(factorise_in_stages(raised)):
         raise np.linalg.LinAlgError("the sums cannot be factorised: penalty or weights are extreme")
     return raised

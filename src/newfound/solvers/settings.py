@@ -21,8 +21,8 @@ GIVEN = "given"
 MOST_CANDIDATES = 1000
 # Exemplars of a class that are kept, by default and at most: each is scored under every candidate.
 WITNESSES, MOST_WITNESSES = 40, 10_000
-# Those of all classes together that tell whether a layer pays: a few of each would be too few where
-# classes are few.
+# Those of all classes together that choose behind a layer, and tell whether it pays: a few of each
+# would be too few where classes are few and features many.
 VOTERS = 1000
 _TOO_MANY = f"more candidates than the {MOST_CANDIDATES} there may be: give fewer of them"
 _RANGE = f"; from {SMALLEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e} will do"
@@ -70,7 +70,7 @@ class SelectionSettings(NamedTuple):
     @property
     def quota(self) -> Quota:
         """How many witnesses are kept."""
-        return Quota(self.witnesses, VOTERS if self.layer == "auto" else 0)
+        return Quota(self.witnesses, 0 if self.layer is None else VOTERS)
 
     @property
     def seed(self) -> int:
