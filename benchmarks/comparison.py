@@ -41,7 +41,11 @@ from benchmarks.online import River, Scaled
 from benchmarks.peers import Means, Refit, StreamingLDA
 from benchmarks.streams import washington
 from benchmarks.teachable import TeachableHead
-from newfound import IncrementalRidgeClassifier, IncrementalRidgeClassifierCV
+from newfound import (
+    IncrementalClassifier,
+    IncrementalRidgeClassifier,
+    IncrementalRidgeClassifierCV,
+)
 from newfound.common.extras import imported_from
 from newfound.features import EfficientNetLite0
 from newfound.paper.timing import step, time_call
@@ -171,9 +175,9 @@ def peers(stream: Stream, draw: int) -> dict[str, Maker]:
         return Behind(FourierLayer(width, seed=draw), model)
 
     return {
-        "newfound": IncrementalRidgeClassifierCV,
+        "newfound": IncrementalClassifier,
+        "newfound, linear": IncrementalRidgeClassifierCV,
         "newfound, nothing chosen": IncrementalRidgeClassifier,
-        "newfound, random layer": lambda: behind(IncrementalRidgeClassifierCV()),
         "RidgeClassifier, refitted": lambda: Refit(classes),
         "SGDClassifier": lambda: Scaled(SGDClassifier(random_state=draw), classes),
         **of_river(stream, draw),

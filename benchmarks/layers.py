@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -35,11 +35,13 @@ from benchmarks.comparison import SHOWN, TESTS, in_sequence, photos, teach
 from benchmarks.streams import pixels, tables, washington
 from benchmarks.teachable import TeachableHead
 from benchmarks.unknown import auc
-from newfound import IncrementalClassifier, IncrementalRidgeClassifierCV
+from newfound import IncrementalClassifier, IncrementalRidgeClassifierCV, Layer
+from newfound.common.extras import imported_from
 from newfound.paper.timing import step, time_call
 
 TITLE = "A layer that the stream chooses"
 STREAM_DRAWS, TABLE_DRAWS, TABLE_ROWS = 3, 5, 1000
+FIGURE = Path(__file__).parent.parent / "docs" / "layer.png"
 OURS, LINEAR = "newfound", "newfound, linear"
 
 Makers = dict[str, Callable[[], Any]]
@@ -69,7 +71,7 @@ def judged(task: Task) -> list[Found]:
     models: Makers = {OURS: IncrementalClassifier, LINEAR: IncrementalRidgeClassifierCV}
     if beside_peers:
         models = others(stream, draw) | models
-    found = []
+    found: list[Found] = []
     with threadpool_limits(1):
         for name, make in models.items():
             model = make()
@@ -352,6 +354,27 @@ def _labelled(name: str, draw: int) -> tuple[Any, Any]:
     return X[rows], y[rows]
 
 
+def draw(path: Path = FIGURE) -> None:
+    """Draw two moons, and where classes are taken to be: by a plane, and with units beside it."""
+    with imported_from("plots"):
+        from matplotlib.figure import Figure
+
+    X, y = make_moons(300, noise=0.15, random_state=0)
+    axes = np.meshgrid(np.linspace(-1.7, 2.7, 300), np.linspace(-1.2, 1.7, 200))
+    asked, layer = np.stack(axes, axis=-1).reshape(-1, 2), Layer.of(X[:100], units=200)
+    figure = Figure(figsize=(9.6, 2.8), layout="constrained")
+    titles = "a plane", "10 units", "200 units"
+    layers = None, layer.cut(10), layer
+    for axis, title, each in zip(figure.subplots(1, 3), titles, layers, strict=True):
+        model = IncrementalClassifier(each).fit(X, y)
+        of_second = model.decision_function(asked).reshape(axes[0].shape)
+        colours = ["tab:blue", "tab:orange"]
+        axis.contourf(*axes, of_second, levels=[-99, 0, 99], colors=colours, alpha=0.3)
+        axis.scatter(*X.T, c=np.array(colours)[y], s=8)
+        axis.set(xticks=[], yticks=[], title=title)
+    figure.savefig(path, dpi=110)
+
+
 PARTS: dict[str, Callable[[], Iterable[Measurement]]] = {
     "streams": nine_streams,
     "standardised": standardised_tables,
@@ -366,6 +389,7 @@ PARTS: dict[str, Callable[[], Iterable[Measurement]]] = {
 
 
 def measure() -> Iterator[Measurement]:
+    draw()
     for part in PARTS.values():
         yield from part()
 
