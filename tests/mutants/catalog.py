@@ -532,6 +532,27 @@ _DISTRIBUTED = (
         "parameters are chosen as if all weights were one",
     ),
     Mutant(
+        "layer-scale-each-feature",
+        "layers/scale.py",
+        "scale = units / np.clip(units, 1 / UNALIKE, UNALIKE)",
+        "scale = units / np.clip(units, 1, 1)",
+        "pixels that hardly vary count as much as all others",
+    ),
+    Mutant(
+        "layer-judged-late",
+        "selection/selector.py",
+        "firsts.append(FIRST_ROWS + 1)",
+        "firsts.append(2 * FIRST_ROWS)",
+        "a layer is there for a hundred rows before anybody asks whether it pays",
+    ),
+    Mutant(
+        "signals-never-wait-again",
+        "common/interrupts.py",
+        "if self.handlers:  # where all signals are ignored, nothing waits, and nothing is put back",
+        "if True:",
+        "once signals were ignored, a block that was left stays open for ever",
+    ),
+    Mutant(
         "dask-labels-missing",
         "distributed/learning.py",
         "if not length(X) and not length(y):",

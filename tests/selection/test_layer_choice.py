@@ -7,6 +7,7 @@ import pytest
 
 from newfound import IncrementalClassifier
 from newfound.heads.probabilities import log_losses, sharpness_of
+from newfound.layers.layer import FIRST_ROWS
 from newfound.selection import selector
 from newfound.solvers import settings
 from tests import oracles
@@ -126,3 +127,15 @@ def test_a_row_that_is_learned_decides_at_the_same_moment_however_rows_come() ->
             rows.partial_fit(X[i : i + 1], y[i : i + 1])
         assert parts.layer_ == rows.layer_
         np.testing.assert_allclose(parts.scores(X), rows.scores(X), rtol=1e-8, atol=1e-9)
+
+
+def test_it_is_asked_as_soon_as_there_is_a_layer() -> None:
+    X, y = shells()
+    model = IncrementalClassifier()
+    for i in range(len(X)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert np.isnan(model.layer_advantage_) or i > FIRST_ROWS
+    choice = model.learner_.engine.choice
+    assert isinstance(choice, selector.Selector)
+    assert choice.latest is not None
+    assert choice.latest.total == FIRST_ROWS + 1
