@@ -548,7 +548,7 @@ _DISTRIBUTED = (
     Mutant(
         "signals-never-wait-again",
         "common/interrupts.py",
-        "if self.handlers:  # where all signals are ignored, nothing waits, and nothing is put back",
+        "if self.handlers:  # where all signals are ignored, none waits",
         "if True:",
         "once signals were ignored, a block that was left stays open for ever",
     ),

@@ -61,7 +61,7 @@ class uninterrupted:
         except BaseException:  # of a handler that was not replaced yet
             self.__exit__()
             raise
-        if self.handlers:  # where all signals are ignored, nothing waits, and nothing is put back
+        if self.handlers:  # where all signals are ignored, none waits
             _inside[0] = self
         return self
 
