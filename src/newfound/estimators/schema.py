@@ -79,10 +79,9 @@ class EstimatorSchema(Schema):
             if "sparse" in str(error).lower():
                 raise
             raise TypeError(f"X must hold numbers only: {error}") from error
-        if is_sparse(rows):  # also of a table of sparse columns
-            if self.projection is not None:
-                return rows
-            rows = dense(rows)
+        if is_sparse(rows) and self.projection is not None:
+            return rows
+        rows = dense(rows) if is_sparse(rows) else rows  # also of a table of sparse columns
         if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
             raise _too_large(float(np.abs(rows).max()))
         return rows
