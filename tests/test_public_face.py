@@ -40,6 +40,7 @@ def test_the_names_are_those_promised_and_no_others() -> None:
         "ModelFileError",
         "NewfoundError",
         "NotTaughtError",
+        "Projection",
         "Recogniser",
         "UnreadableImageError",
         "WrongExtractorError",

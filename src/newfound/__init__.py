@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from newfound.estimators.pipelines import partial_fit as partial_fit
     from newfound.estimators.regressor import IncrementalRidge as IncrementalRidge
     from newfound.layers.layer import Layer as Layer
+    from newfound.layers.projection import Projection as Projection
     from newfound.recognition.recogniser import Recogniser as Recogniser
 
 __version__ = "0.2.0"
@@ -40,6 +41,7 @@ _HOME = {
     "IncrementalRidgeClassifier": "newfound.estimators.classifier",
     "IncrementalRidgeClassifierCV": "newfound.estimators.classifier_cv",
     "Layer": "newfound.layers.layer",
+    "Projection": "newfound.layers.projection",
     "Recogniser": "newfound.recognition.recogniser",
     "load": "newfound.estimators.loading",
     "partial_fit": "newfound.estimators.pipelines",
@@ -56,6 +58,7 @@ __all__ = [
     "ModelFileError",
     "NewfoundError",
     "NotTaughtError",
+    "Projection",
     "Recogniser",
     "UnreadableImageError",
     "WrongExtractorError",

@@ -16,6 +16,7 @@ from newfound.estimators.schema import EstimatorSchema
 from newfound.estimators.seeds import plain_seed
 from newfound.estimators.torch_device import torch_device
 from newfound.layers.layer import Layer
+from newfound.layers.projection import Projection
 from newfound.learner.learner import Learner
 from newfound.learner.loading import learner_of
 from newfound.learner.schema import Schema
@@ -186,6 +187,11 @@ class IncrementalEstimator(BaseEstimator):
             raise AttributeError(f"{type(self).__name__!r} has no {name!r} before it is fitted")
         with learner.lock:
             return learner.learned.schema
+
+    @property
+    def projection_(self) -> Projection | None:
+        """What very wide rows go through first; None: they are learned as they are."""
+        return self._seen("projection_").projection
 
     @property
     def layer_(self) -> Layer | None:

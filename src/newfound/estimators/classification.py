@@ -420,7 +420,7 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
 
         With two classes they are those of the second minus those of the first, so that always, once
         every class was taught, `decision_function(X)` is `X @ coef_.T + intercept_`; with two, the
-        only column of that.
+        only column of that. Behind a projection or a layer, `X` is what these make of rows.
         """
         return self._recoded(attrgetter("weights")).T
 
@@ -460,10 +460,13 @@ class BaseIncrementalClassifier(ClassifierMixin, IncrementalEstimator):
 
     @property
     def witnesses_(self) -> tuple[Rows, Labels]:
-        """Examples that are kept to choose parameters by, shape (m, d), and their labels."""
+        """Examples that are kept to choose parameters by, shape (m, d), and their labels.
+
+        Of very wide rows, they are what `projection_` makes of these.
+        """
         with self.lock:
             memory = self._own().engine.memory
-            rows, index = memory.witnesses.stack(memory.sums.labels, self.n_features_in_)
+            rows, index = memory.witnesses.stack(memory.sums.labels, memory.width)
             return rows, memory.sums.labels[index]
 
     def _check_kin(self, other: Any) -> None:

@@ -13,7 +13,8 @@ class IncrementalRidgeClassifier(BaseIncrementalClassifier):
     Learning a row takes O(d^2 + dT) time, and memory does not grow with what was seen.
 
     Rows may be dense or sparse, as any matrix or array of scipy.sparse: sparse ones are made dense
-    a block of 64 MB at a time. Of sparse features there may be 10,000.
+    a block of 64 MB at a time. Of sparse features there may be 10,000; with a layer, wider rows
+    are projected to 2,048 first (docs/pipelines.md), and weights are of what they become.
 
     Any number of threads may ask while others teach: an answer is that of before or of after a
     call that learns, and such calls wait for each other. Hold `lock` to make several calls one.

@@ -23,6 +23,9 @@ class IncrementalClassifier(IncrementalRidgeClassifierCV):
     Units take memory, 70 MB, and time: a step takes that of 2,000 features more. Where features
     come from a network, as those of photos do, they rarely pay; `layer=None` is without.
 
+    Rows of more than 10,000 features, sparse or dense, are projected to 2,048 first, as the seed
+    says (docs/pipelines.md). With `layer=None` they are not, and sparse ones are refused.
+
     Parameters
     ----------
     layer : "auto", int, Layer or None, default="auto"
@@ -46,10 +49,13 @@ class IncrementalClassifier(IncrementalRidgeClassifierCV):
         As in `IncrementalRidgeClassifier`.
     fit_intercept : bool, default=True
     random_state : int, RandomState, Generator or None, default=0
-        Seed of the units, of which examples become witnesses, and of the what-ifs.
+        Seed of the projection, of the units, of which examples become witnesses, and of the
+        what-ifs.
 
     Attributes
     ----------
+    projection_ : Projection or None
+        What rows of more than 10,000 features go through first.
     layer_ : Layer or None
         That answers are made with for now.
     layer_advantage_ : float
@@ -57,7 +63,8 @@ class IncrementalClassifier(IncrementalRidgeClassifierCV):
     penalty_, recoding_, validation_scores_
         As those of `IncrementalRidgeClassifierCV`.
     classes_, class_count_, coef_, intercept_, n_features_in_, feature_names_in_, n_samples_seen_
-        As those of `IncrementalRidgeClassifier`. Weights are those of `layer_(X)`, if there is one.
+        As those of `IncrementalRidgeClassifier`. Weights are those of `layer_(X)`, if there is one,
+        and `X` is what `projection_` makes of rows, if there is one.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """What comes in from outside, checked as scikit-learn checks it."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from newfound.common.errors import InputError
 from newfound.distributed.collections import in_memory, is_collection
 from newfound.learner.schema import Checked, Schema
 from newfound.memory.memory import EVERYTHING
+from newfound.solvers.settings import AnySettings
 from newfound.sums.device import square_of
 from newfound.sums.labels import as_labels
 from newfound.sums.rows import LARGEST_SQUARE
@@ -43,15 +45,26 @@ class EstimatorSchema(Schema):
         super().__init__()
         self.kind = kind
 
-    def blank(self) -> Self:
+    def blank(self, begin: Callable[[], AnySettings] | None = None) -> Self:
         """Return one of this kind that has seen no rows."""
-        return type(self)(self.kind)
+        schema = type(self)(self.kind)
+        schema.begin = begin
+        return schema
 
     def rows(self, X: Any, reset: bool = False) -> Array:
         """Return `X` as a finite (m, d) array of float32 or float64, or raise ValueError."""
+        rows = self._as_given(X, reset)
+        if self.projection is None:
+            return rows
+        device = device_of(rows)
+        projected = self.projection(rows if device is None else on_host(rows))
+        return projected if device is None else device.put(projected, double=False)
+
+    def _as_given(self, X: Any, reset: bool) -> Any:
+        """Return `X` with all its features, checked; sparse, if there are too many of them."""
         is_plain = type(X) is np.ndarray and X.dtype in DTYPES and self._fits(X, reset)
         if is_plain and np.vdot(X, X) < (LARGEST_SQUARE if X.dtype == DTYPES[0] else np.inf):
-            self.width = X.shape[1]
+            self.note(X.shape[1])
             return X
         check_unmasked(X, "X")
         device = device_of(X)
@@ -66,6 +79,8 @@ class EstimatorSchema(Schema):
             if "sparse" in str(error).lower():
                 raise
             raise TypeError(f"X must hold numbers only: {error}") from error
+        if is_sparse(rows) and self.projection is not None:
+            return rows
         rows = dense(rows) if is_sparse(rows) else rows  # also of a table of sparse columns
         if not np.vdot(rows, np.asarray(rows, dtype=np.float64)) < LARGEST_SQUARE:
             raise _too_large(float(np.abs(rows).max()))
@@ -86,7 +101,8 @@ class EstimatorSchema(Schema):
         rows = validate_data(features, X, reset=reset, **options)
         if reset:
             names = getattr(features, "feature_names_in_", None)
-            self.width, self.names = features.n_features_in_, None if names is None else list(names)
+            self.names = None if names is None else list(names)
+            self.note(features.n_features_in_)
         return rows
 
     def _rows_there(self, X: Any, device: Device, reset: bool) -> Array:
@@ -95,7 +111,7 @@ class EstimatorSchema(Schema):
         _check_kind(X, xp)
         floats = [xp.float64, xp.float32]
         if X.dtype in floats and self._fits(X, reset) and square_of(X, device) < LARGEST_SQUARE:
-            self.width = int(X.shape[1])
+            self.note(int(X.shape[1]))
             return X
         rows = self._validated(X, reset, dtype=floats)
         if not square_of(rows, device) < LARGEST_SQUARE:

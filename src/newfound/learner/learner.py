@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -229,6 +229,7 @@ class Learner(Locked):
             If X, y or a weight is invalid; the model is left unchanged.
         """
         announced = None if classes is None else as_labels(classes, "classes")
+        begin = cache(begin or (lambda: self.settings))  # which may draw a seed
         how = LearnOptions(announced, anew, defer, begin, any_label)
         learned = self._learned
         is_here = learned is None or learned.engine.memory.device is None
@@ -263,7 +264,7 @@ class Learner(Locked):
         self, learned: Fitted | None, part: tuple[Any, Any, Any], how: LearnOptions
     ) -> Fitted | None:
         """Return what is known once a part is learned on top of what was; it may be the same."""
-        schema = self._blank.blank() if learned is None else learned.schema
+        schema = self._blank.blank(how.begin) if learned is None else learned.schema
         rows, labels, weights = schema.check(*part, reset=learned is None)
         if not len(labels):
             return learned
@@ -289,7 +290,7 @@ class Learner(Locked):
 
         Meanwhile others may ask and teach. Whatever fails, this model is as it was.
         """
-        row, schema = like_a_row(X), self._blank.blank()
+        row, schema = like_a_row(X), self._blank.blank(how.begin)
         schema.rows(row, reset=True)
         y = schema.lazy_y(y)
         with self.lock:
@@ -297,6 +298,7 @@ class Learner(Locked):
             before = None if how.anew else present
             ours, engine = blank = before or self._begun(schema, how)
             ours.rows(row)
+            schema.projection = ours.projection
             memory = engine.memory.copy() if engine.memory.is_young else engine.memory
             part = memory.blank_like()
             if how.announced is not None:
@@ -323,7 +325,7 @@ class Learner(Locked):
     def _begun(self, schema: Schema, how: LearnOptions, device: Device | None = None) -> Fitted:
         """Return what is known before the first row."""
         settings = self.settings if how.begin is None else how.begin()
-        return Fitted(schema, Engine.blank(schema.width, settings, device, schema.targets))
+        return Fitted(schema, Engine.blank(schema.outputs, settings, device, schema.targets))
 
     def _know(self, learned: Fitted | None) -> None:
         """Put in place what was built aside."""
@@ -445,9 +447,11 @@ class Learner(Locked):
         with self.lock:
             schema, engine = self.learned
             answer: Callable[[Rows], NDArray[Any]] = partial(ask, engine.predictor().copy(), get)
-            if more:
-                answer = partial(self.copy().ask, method=method, question=question, **more)
-            nothing = answer(np.zeros((1, schema.width)))[:0]
+            if more:  # one that takes rows as they leave this one's door
+                behind = Fitted(Schema(schema.outputs), self.copy().engine)
+                learner = Learner(self.settings, kind=self.kind, learned=behind)
+                answer = partial(learner.ask, method=method, question=question, **more)
+            nothing = answer(np.zeros((1, schema.outputs)))[:0]
         if is_long(X):
             return np.concatenate([answer(schema.rows(rows)) for _, rows in blocks(X)])
         schema.rows(like_a_row(X))
@@ -592,7 +596,7 @@ class Learner(Locked):
             schema, engine = self.learned
             if engine.memory.device is not None:
                 engine = engine.move(None)
-            return state_of(self.kind, engine, schema.names, schema.is_flat)
+            return state_of(self.kind, engine, schema.names, schema.is_flat, schema.projection)
 
 
 def _check_taught(engine: Engine, labels: Labels, weights: Any) -> None:

@@ -7,7 +7,7 @@ from newfound.learner.learner import Fitted, Learner
 from newfound.learner.schema import Schema
 from newfound.solvers.settings import SelectionSettings, Settings
 from newfound.storage.format import ModelFileError, State
-from newfound.storage.model import engine_of
+from newfound.storage.model import engine_of, unpack_projection
 
 # The classifiers, as model files name them, and what their parameters are.
 KINDS: dict[str, Any] = {
@@ -39,6 +39,8 @@ def learner_of(
         raise ModelFileError(
             f"{os.fspath(path)}: damaged: its parameters are not a model's ({f'{error}'[:200]})"
         ) from error
-    schema = Schema(engine.memory.width, state.feature_names)
+    projection = unpack_projection(state.arrays)
+    width = engine.memory.width if projection is None else projection.inputs
+    schema = Schema(width, state.feature_names, projection)
     schema.targets, schema.is_flat = state.targets, state.is_flat
     return Learner(engine.settings, kind=state.estimator, learned=Fitted(schema, engine))

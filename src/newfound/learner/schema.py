@@ -1,14 +1,16 @@
 """What the rows of a model look like; whatever comes in is checked here, once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 from newfound.common.arrays import Floats, Labels, Rows
 from newfound.common.errors import InputError
 from newfound.distributed.collections import in_memory, is_collection, length
+from newfound.layers.projection import Projection
+from newfound.solvers.settings import AnySettings, layer_of
 from newfound.sums.labels import as_labels
 from newfound.sums.rows import as_rows
-from newfound.sums.sparse import blocks
+from newfound.sums.sparse import MOST_FEATURES, blocks, is_sparse
 from newfound.sums.weights import as_weights, counted
 
 
@@ -29,6 +31,8 @@ class Schema:
         Number of features, d; 0 before the first rows.
     names : list of str, optional
         Of the features.
+    projection : Projection, optional
+        What rows leave through, if they have too many features for sums of all of them.
 
     Examples
     --------
@@ -42,35 +46,58 @@ class Schema:
 
     # targets: how many numbers at the end of rows are targets of a regression.
     # is_flat: whether these came in one dimension.
+    # begin: what returns the parameters of the model that the first rows begin, until they came.
     targets = 0
     is_flat = False
+    begin: Callable[[], AnySettings] | None = None
 
-    def __init__(self, width: int = 0, names: list[str] | None = None) -> None:
-        self.width, self.names = width, names
+    def __init__(
+        self,
+        width: int = 0,
+        names: list[str] | None = None,
+        projection: Projection | None = None,
+    ) -> None:
+        self.width, self.names, self.projection = width, names, projection
+
+    @property
+    def outputs(self) -> int:
+        """How many features rows have that leave."""
+        return self.width if self.projection is None else self.projection.outputs
 
     def like(self, other: "Schema") -> Self:
         """Return one of this kind that has seen the rows that another has."""
         schema = self.blank()
-        schema.width, schema.names = other.width, other.names
+        schema.width, schema.names, schema.projection = other.width, other.names, other.projection
         schema.targets, schema.is_flat = other.targets, other.is_flat
         return schema
 
-    def blank(self) -> Self:
-        """Return one of this kind that has seen no rows."""
-        return type(self)()
+    def blank(self, begin: Callable[[], AnySettings] | None = None) -> Self:
+        """Return one of this kind that has seen no rows, of a model with the parameters to come."""
+        schema = type(self)()
+        schema.begin = begin
+        return schema
 
     def rows(self, X: Any, reset: bool = False) -> Rows:
         """Return `X` as rows, or raise ValueError; with `reset`, note what the features are."""
-        rows = as_rows(X)
-        if not len(rows):
+        is_wide = is_sparse(X) and X.ndim == 2 and X.shape[1] > MOST_FEATURES
+        rows = X if is_wide else as_rows(X)
+        if not rows.shape[0]:
             raise InputError("X holds no rows, but at least one is needed")
         if reset:
-            self.width = rows.shape[1]
+            self.note(rows.shape[1])
         elif rows.shape[1] != self.width:
             raise InputError(
                 f"X has {rows.shape[1]} features, but this model was taught {self.width}"
             )
-        return rows
+        if self.projection is not None:
+            return self.projection(rows)
+        return as_rows(rows) if is_wide else rows  # which is refused
+
+    def note(self, width: int) -> None:
+        """Note how many features the first rows have, and what they leave through."""
+        begin, self.width, self.begin = self.begin, width, None
+        if width > MOST_FEATURES and begin is not None:
+            self.projection = projection_for(width, begin())
 
     def y(self, X: Any, y: Any) -> Labels:
         """Return `y` as labels, one for each row of `X`, or raise ValueError."""
@@ -100,7 +127,15 @@ class Schema:
         return y if is_collection(y) else self.y(y, y)
 
     def names_with(self, other: "Schema", what: str) -> list[str] | None:
-        """Return the names of both, where either has any, or raise ValueError if they differ."""
+        """Return the names of both, where either has any, or raise ValueError if they differ.
+
+        So it does if rows of both do not leave through the same.
+        """
+        if self.projection != other.projection:
+            raise InputError(
+                f"{what} {_what_leaves(other)}, and this one {_what_leaves(self)}: give both the "
+                "same random_state, and rows of as many features"
+            )
         if self.names is not None and other.names is not None and self.names != other.names:
             raise InputError(f"{what} features of other names")
         return self.names if self.names is not None else other.names
@@ -108,6 +143,38 @@ class Schema:
     def must_match_device(self) -> bool:
         """Tell whether rows must live where the model does: scikit-learn dispatches them."""
         return False
+
+
+def projection_for(width: int, settings: AnySettings) -> Projection | None:
+    """Return what rows of so many features, too many, leave through, or raise ValueError.
+
+    Models with a layer have a projection in front of it, unless theirs was made for just these
+    rows. Linear models have none: whoever learns dense rows of that width wants all of them.
+
+    >>> from newfound.solvers.settings import Settings
+    >>> projection_for(100_000, Settings(1.0, 0.7, None, True, layer=500))
+    Projection(inputs=100000, outputs=2048, seed=0)
+    >>> projection_for(100_000, Settings(1.0, 0.7, None, True)) is None
+    True
+    """
+    layer, units = layer_of(settings)
+    if not units or (layer is not None and layer.inputs == width):
+        return None
+    projection = Projection(width, seed=settings.seed)
+    if layer is not None and layer.inputs != projection.outputs:
+        raise InputError(
+            f"X has {width:,} features, which are projected to {projection.outputs:,}, but layer "
+            f"is for {layer.inputs:,}: make it of Projection({width})(X)"
+        )
+    return projection
+
+
+def _what_leaves(schema: Schema) -> str:
+    projection = schema.projection
+    if projection is None:
+        return f"{schema.width:,} features"
+    to = f"projected to {projection.outputs:,} with seed {projection.seed}"
+    return f"{projection.inputs:,} features {to}"
 
 
 def batches(schema: Schema, X: Any, y: Any, weights: Any) -> Iterator[tuple[Any, Any, Any]]:

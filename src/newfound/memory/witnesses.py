@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
+from newfound.common.scatter import BITS, STEP, scattered, scattered_one
 from newfound.memory.reservoir import Keys, Reservoir
 
-# Odd constants of the mixing function of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
-_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_BITS = 2**64 - 1
 # Numbers whose hashes are made at a time: they stay in a cache.
 _CHUNK = 2**17
 # What a class has of which nothing is kept.
@@ -105,7 +103,7 @@ class Witnesses:
         if len(labels) == 1:  # what a stream does, so without a detour
             label, weight = labels.item(), 1.0 if sample_weight is None else float(sample_weight[0])
             before, hashed = self.of_class.get(label, NOTHING), int(hashes[0])
-            key = _scatter_one(hashed + self.seed + _STEP & _BITS)
+            key = scattered_one(hashed + self.seed + STEP & BITS)
             after = before.add(X[0], hashed, key, weight, cap)
             if after is before:  # most rows do not become witnesses
                 return self
@@ -181,13 +179,13 @@ def hashes_of(X: Rows) -> Keys:
 
 def keys_of(hashes: Keys, seed: int) -> Keys:
     """Return the keys of rows with these hashes: other ones for another seed."""
-    return _scatter(hashes + np.uint64(seed + _STEP & _BITS))
+    return scattered(hashes + np.uint64(seed + STEP & BITS))
 
 
 @lru_cache(maxsize=8)
 def _multipliers(width: int) -> Keys:
     """Return an odd number for each feature, so that each has its own part in a hash."""
-    return _scatter(np.arange(1, width + 1, dtype=np.uint64) * np.uint64(_STEP)) | np.uint64(1)
+    return scattered(np.arange(1, width + 1, dtype=np.uint64) * np.uint64(STEP)) | np.uint64(1)
 
 
 def _sample_of(
@@ -201,22 +199,3 @@ def _sample_of(
     few = np.argsort(ranks, kind="stable")[: 2 * cap]  # twice as many, lest rounding play a part
     rows = tuple([X[at[place]].copy() for place in first[few]])
     return Reservoir.of(distinct[few], own[few], total[few], rows).first(cap)
-
-
-def _scatter_one(value: int) -> int:
-    """Return what `_scatter` does of one number; numpy takes five times as long for that.
-
-    >>> _scatter_one(7) == int(_scatter(np.array([7], dtype=np.uint64))[0])
-    True
-    """
-    value = ((value ^ (value >> 30)) * _FIRST) & _BITS
-    value = ((value ^ (value >> 27)) * _SECOND) & _BITS
-    return value ^ (value >> 31)
-
-
-def _scatter(values: Keys) -> Keys:
-    """Return numbers of 64 bits that look drawn, the same for the same values."""
-    first, second = np.uint64(_FIRST), np.uint64(_SECOND)
-    values = (values ^ (values >> np.uint64(30))) * first
-    values = (values ^ (values >> np.uint64(27))) * second
-    return values ^ (values >> np.uint64(31))

@@ -51,7 +51,7 @@ class State(NamedTuple):
     arrays: Mapping[str, NDArray[Any]] = {}
     targets: int = 0  # how many columns of the sums, the last ones, are targets of a regression
     is_flat: bool = False  # whether these came in one dimension
-    width: int | None = None  # how many features rows have, if a layer makes others of them
+    width: int | None = None  # how many features rows have, if what is added up has others
 
     def keeping(self, arrays: Mapping[str, NDArray[Any]]) -> "State":
         """Return a state that holds these arrays, too."""

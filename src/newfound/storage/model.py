@@ -7,6 +7,7 @@ import numpy as np
 from newfound.common.errors import InputError
 from newfound.engine.engine import Engine
 from newfound.layers.layer import FIRST_ROWS, Layer
+from newfound.layers.projection import Projection
 from newfound.memory.memory import EVERYTHING, Memory
 from newfound.memory.reservoir import Reservoir, rank
 from newfound.memory.witnesses import Witnesses, hashes_of
@@ -25,12 +26,19 @@ from newfound.storage.table import Arrays, Sizes, require
 from newfound.sums.rows import LARGEST_SQUARE
 from newfound.sums.sums import Sums
 
+PROJECTION = ("projection.inputs", "projection.outputs", "projection.seed")
 LAYER = ("layer.mean", "layer.scale", "layer.factor", "layer.units", "layer.seed")
 # How far witnesses may outweigh their class, by rounding.
 SLACK = 1 + 1e-9
 
 
-def state_of(kind: str, engine: Engine, names: list[str] | None, is_flat: bool) -> State:
+def state_of(
+    kind: str,
+    engine: Engine,
+    names: list[str] | None,
+    is_flat: bool,
+    projection: Projection | None = None,
+) -> State:
     """Return the state of a model of this kind on the host; its sums are those of the engine.
 
     Raises ValueError if it could not be read again.
@@ -45,6 +53,9 @@ def state_of(kind: str, engine: Engine, names: list[str] | None, is_flat: bool) 
         arrays |= pack_layer(memory.layer)
     parameters = to_json(settings)
     width = None if memory.layer is None else memory.width
+    if projection is not None:
+        arrays |= pack_projection(projection)
+        width = projection.inputs
     rest = arrays, memory.targets, is_flat, width
     state = State(kind, parameters, memory.sums, names, None, *rest)
     engine_of(state, type(settings))  # what could not be read is not written
@@ -61,6 +72,7 @@ def engine_of(state: State, settings_type: Any) -> Engine:
         Of its parameters.
     """
     layer = unpack_layer(state.arrays) if "layer.units" in state.arrays else None
+    projection = unpack_projection(state.arrays)
     try:
         settings = from_json(settings_type, state.parameters, layer)
     except (KeyError, TypeError, AttributeError) as error:
@@ -70,6 +82,9 @@ def engine_of(state: State, settings_type: Any) -> Engine:
     is_regression = isinstance(settings, RegressionSettings)
     require(is_regression == (targets > 0) and (one_class or not targets), "targets")
     width = sums.width - targets if state.width is None else state.width
+    if projection is not None:
+        require(projection.inputs == width, "projection")
+        width = projection.outputs
     given, units = layer_of(settings)
     require(given is None or given == layer, "layer")
     require(layer is None or (layer.units == units and layer.inputs == width), "layer")
@@ -83,6 +98,28 @@ def engine_of(state: State, settings_type: Any) -> Engine:
         uses_layer = choice.latest is not None and choice.latest.uses_layer
         require(not uses_layer or layer is not None, "layer")
     return Engine(memory, settings, choice)
+
+
+def pack_projection(projection: Projection) -> dict[str, Any]:
+    """Return a projection as arrays: what it is made of.
+
+    >>> unpack_projection(pack_projection(Projection(20_000, seed=3)))
+    Projection(inputs=20000, outputs=2048, seed=3)
+    """
+    numbers = projection.inputs, projection.outputs, projection.seed
+    kinds = np.int64, np.int64, np.uint64
+    return {
+        name: np.array([number], dtype=kind)
+        for name, number, kind in zip(PROJECTION, numbers, kinds, strict=True)
+    }
+
+
+def unpack_projection(arrays: Arrays) -> Projection | None:
+    """Return the projection that was packed, if one was, or raise ValueError."""
+    if not any(name in arrays for name in PROJECTION):
+        return None
+    sizes = Sizes()
+    return Projection(*(int(sizes.take(arrays, name)[0]) for name in PROJECTION))
 
 
 def pack_layer(layer: Layer) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from newfound.common.errors import InputError
 from newfound.common.files import DIGEST_BYTES
 from newfound.heads.probabilities import LARGEST_SHARPNESS, SMALLEST_SHARPNESS
 from newfound.layers.layer import MOST_UNITS
+from newfound.layers.projection import MOST_OUTPUTS, PLACES
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -81,6 +82,10 @@ TABLE = {
     "witnesses.class": Field("int64", ("V",), 0),
     "witnesses.keys": Field("uint64", ("V",)),
     "witnesses.weights": Field("float64", ("V",), 0, LARGEST_SUM),
+    # What rows of that many features are projected by.
+    "projection.inputs": Field("int64", (1,), 1, MANY),
+    "projection.outputs": Field("int64", (1,), PLACES, MOST_OUTPUTS),
+    "projection.seed": Field("uint64", (1,)),
     # A layer of random units, for rows of E features without targets.
     "layer.mean": Field("float64", ("L",), *_SUM),
     "layer.scale": Field("float64", ("L",), *_NUMBER),
