@@ -283,6 +283,12 @@ def behind_the_best(found: dict[str, dict[str, list[float]]]) -> Iterator[Measur
         mean, number = float(np.mean(list(of_streams.values()))), len(of_streams)
         note = f"{number} streams; most, {of_streams[where]:.1f}, on {where}"
         yield Measurement(f"behind the best: {name}", mean, "points", note=note)
+    gap = gaps["newfound"]
+    for what, value, bar in (
+        ("mean", np.mean(list(gap.values())), 0.4),
+        ("worst", max(gap.values()), 1.2),
+    ):
+        yield Measurement(f"newfound behind the best of all: {what}", float(value), "points", bar)
 
 
 if __name__ == "__main__":

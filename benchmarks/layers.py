@@ -1,8 +1,8 @@
 """What a layer of random units that the stream chooses is worth, on streams and on tables.
 
-The nine streams are those of the comparison. The tables are those of `NEWFOUND_DATA/tables`: a
-third to test, at most 1,000 rows to learn, all in ten lessons; standardised, beside peers, and as
-they are, and sorted by class. docs/layer.md says what was picked on what.
+The tables are those of `NEWFOUND_DATA/tables`: a third to test, at most 1,000 rows to learn, in ten
+lessons; standardised, beside peers, and as they are, and sorted by class. docs/layer.md says what
+was picked on what. What it is worth on streams, `benchmarks.comparison` says.
 """
 
 import itertools
@@ -157,18 +157,7 @@ def _summary(
     yield Measurement(f"{what}: worst", gaps[worst], "points", bars[1], more_is_better, worst)
 
 
-# Streams and tables ----------------------------------------------------------------------------
-
-
-def nine_streams() -> Iterator[Measurement]:
-    tasks = (
-        Task(stream, draw, True)
-        for draw in range(STREAM_DRAWS)
-        for stream in comparison.streams(draw)
-    )
-    found = all_judged(tasks)
-    yield from lines(found)
-    yield from behind("streams", found, 0.4, 1.2)
+# Tables ----------------------------------------------------------------------------------------
 
 
 def standardised_tables() -> Iterator[Measurement]:
@@ -421,7 +410,6 @@ def texts(n: int, d: int, words: int = 50, seed: int = 0) -> tuple[Any, Any]:
 
 
 PARTS: dict[str, Callable[[], Iterable[Measurement]]] = {
-    "streams": nine_streams,
     "standardised": standardised_tables,
     "raw": raw_tables,
     "sorted": sorted_tables,
