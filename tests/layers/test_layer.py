@@ -1,6 +1,7 @@
 """A row behind a layer has the same features to the last bit: wherever, and among whatever."""
 
 import dataclasses
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newfound import InputError, Layer
+from newfound import IncrementalRidgeClassifier, InputError, Layer
+from newfound.layers.layer import SOME_ROWS
 from newfound.layers.units import directions
 
 
@@ -43,6 +45,28 @@ def test_a_row_has_the_same_features_alone_and_among_others(m: int, d: int, seed
         np.testing.assert_array_equal(together[i : i + 1], layer(X[i : i + 1]))
     backwards = layer(np.asfortranarray(X[::-1]))
     np.testing.assert_array_equal(together[::-1], backwards)
+
+
+def test_many_rows_have_the_features_of_each() -> None:
+    layer, X = Layer.of(rows(20, 2), units=5), rows(2 * SOME_ROWS + 3, 2, seed=1)
+    features = layer(X)
+    for place in (0, SOME_ROWS - 1, SOME_ROWS, len(X) - 1):
+        np.testing.assert_array_equal(features[place : place + 1], layer(X[place : place + 1]))
+    model = IncrementalRidgeClassifier(layer=layer).fit(X, X[:, 0] > X[:, 1])
+    scores = np.concatenate([model.scores(part) for part in np.array_split(X, 7)])
+    np.testing.assert_allclose(model.scores(X), scores, rtol=1e-12, atol=1e-14)
+
+
+def test_a_question_about_many_rows_does_not_hold_all_of_their_features() -> None:
+    layer, X = Layer.of(rows(20, 2), units=300), rows(10 * SOME_ROWS, 2, seed=1)
+    model = IncrementalRidgeClassifier(layer=layer).fit(X[:50], X[:50, 0] > X[:50, 1])
+    tracemalloc.start()
+    try:
+        model.predict(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.5 * 8 * len(X) * layer.outputs
 
 
 def test_rows_of_single_precision_have_the_features_of_the_same_numbers_in_double() -> None:

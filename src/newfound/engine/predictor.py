@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from newfound.common.arrays import Counts, Floats, Index, Labels, Rows
 from newfound.common.device import Array, device_of, namespace_of, on_host
 from newfound.heads.probabilities import softmax
-from newfound.layers.layer import Layer, features_of
+from newfound.layers.layer import SOME_ROWS, Layer, features_of
 from newfound.solvers.base import Solver
 from newfound.sums.blas import affine
 from newfound.sums.device import rows_at
@@ -101,8 +101,13 @@ class ClassPredictor(NamedTuple):
 
     def predict(self, rows: Array) -> Predictions:
         """Return what is said of rows (m, d)."""
-        features = rows if self.layer is None else self.layer(rows)
-        return self.predictions(self.solver.scores(features, self.factors))
+        if self.layer is None:
+            return self.predictions(self.solver.scores(rows, self.factors))
+        if type(rows) is not np.ndarray or len(rows) <= SOME_ROWS:
+            return self.predictions(self.solver.scores(self.layer(rows), self.factors))
+        parts = np.split(rows, range(SOME_ROWS, len(rows), SOME_ROWS))  # features take more room
+        scores = [self.solver.scores(self.layer(part), self.factors) for part in parts]
+        return self.predictions(np.concatenate(scores))
 
     def predictions(self, scores: Array) -> Predictions:
         """Return what is said of rows with these scores (m, T), recoded, in order of arrival."""

@@ -20,6 +20,8 @@ MOST_UNITS = 20_000
 # Features are seen in steps of this, and no farther than so many lengths of a row: products with
 # directions are then whole numbers of steps below 2^53, and so are exact, in any order.
 STEP, FARTHEST = 2.0**-21, 256.0
+# Rows whose features are made at a time.
+SOME_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +141,15 @@ class Layer:
 
     def __call__(self, rows: Array) -> Array:
         """Return the features of rows (m, d), where they live and in their type, (m, d + M)."""
+        if type(rows) is not np.ndarray or len(rows) <= SOME_ROWS:
+            return self._features(rows)
+        features = np.empty((len(rows), self.outputs), dtype=rows.dtype)
+        for start in range(0, len(rows), SOME_ROWS):  # or what is in between would take as much
+            some = slice(start, start + SOME_ROWS)
+            features[some] = self._features(rows[some])
+        return features
+
+    def _features(self, rows: Array) -> Array:
         device, xp = device_of(rows), namespace_of(rows)
         mean, inverse, weights, bias = _arrays(self, device)
         z = (xp.astype(rows, xp.float64) - mean) * inverse
