@@ -22,14 +22,16 @@ from newfound.sums.sums import Sums
 # The one class of rows that end in targets.
 EVERYTHING = "everything"
 OTHER_LAYER = (
-    "cannot merge: the other model has another layer before its sums. Merge both into a model with "
-    "layer=None, which is exact and linear; or give all models one layer before they learn: "
-    "layer=Layer.of(rows)"
+    "cannot merge: the other model has another layer before its sums, or none. Merge both into a "
+    "model with layer=None, which is exact and linear; or give all models one layer before they "
+    "learn: layer=Layer.of(rows)"
 )
-
-
 # Of the weight of all rows, what rounding may have taken.
 ALMOST_NOTHING = 1e-9
+
+
+class OtherLayerError(InputError):
+    """Models with different layers before their sums are to be merged."""
 
 
 class Quota(NamedTuple):
@@ -210,20 +212,26 @@ class Memory:
         """Add everything another holds; classes are matched by label. Merge into a copy."""
         if (self.width, self.targets) != (other.width, other.targets):
             raise InputError(f"cannot merge: {_sizes(other)} there, {_sizes(self)} here")
+        other = self._behind_same(other)
+        self.sums.merge(other.sums)
+        cap = self.sums.total if self.is_young else self.cap
+        if cap:
+            self.witnesses = self.witnesses.merge(other.witnesses, cap)
+        if self.is_due:
+            self._become(self.grown())
+
+    def _behind_same(self, other: "Memory") -> "Memory":
+        """Return another behind the layer that this has, or takes from it."""
         if self.layer is None and not self.units and other.layer is not None and not self.targets:
             other = other.cut(0)
         elif self.is_young and other.layer is not None:
             self._become(self.behind(other.layer))
         elif other.layer is None and self.layer is not None and other.holds_all:
             other = other.behind(self.layer)
-        if self.layer != other.layer:
-            raise InputError(OTHER_LAYER)
-        self.sums.merge(other.sums)
-        cap = self.cap if not self.is_young else 2 * FIRST_ROWS
-        if cap:
-            self.witnesses = self.witnesses.merge(other.witnesses, cap)
-        if self.is_due:
-            self._become(self.grown())
+        # Until there is a layer all rows have to be there, for it is made of the first.
+        if self.layer != other.layer or (self.is_young and not other.holds_all):
+            raise OtherLayerError(OTHER_LAYER)
+        return other
 
     @property
     def holds_all(self) -> bool:

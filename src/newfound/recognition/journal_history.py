@@ -60,7 +60,7 @@ class JournalHistory:
 
     def blank(self) -> Knowledge:
         """Return what is known before the first entry of the journal."""
-        return new_knowledge(self.journal.class_sums)
+        return new_knowledge(self.journal.beginning)
 
     def rebuild(self) -> None:
         """Know what the journal says."""

@@ -17,6 +17,7 @@ from newfound.estimators.loading import as_estimator
 from newfound.features.identity import Identity
 from newfound.learner.learner import CHOOSING, Learner
 from newfound.learner.loading import learner_of
+from newfound.recognition.beginning import USUAL, Beginning
 from newfound.recognition.extractors import common_identity
 from newfound.recognition.labels import LabelNames
 from newfound.recognition.sources import NewExample, stack
@@ -132,6 +133,27 @@ class Knowledge:
             labels, order = sums.sorted_classes
             return dict(zip(labels.tolist(), sums.counts[order].tolist(), strict=True))
 
+    @property
+    def holds_class_sums(self) -> bool:
+        """Whether it holds sums of each class; otherwise none can be forgotten as a whole."""
+        with self.lock:
+            return not self.is_taught or self.learner.engine.memory.sums.per_class
+
+    @property
+    def has_layer(self) -> bool:
+        """Whether it has a layer of units before its sums, or will have one."""
+        return self.learner.settings.layer is not None
+
+    @property
+    def cannot_tell_unknown(self) -> str | None:
+        """Why no image is called unknown yet, in words; None: it can tell what is."""
+        with self.lock:
+            if self.is_taught and self.learner.engine.calibration.bound is not None:
+                return None
+            if sum(count > 1 for count in self.counts.values()) < 2:
+                return "that takes two classes with two images each"
+            return "what was taught so far does not tell known things from unknown ones"
+
     # Labels and vectors that come in.
 
     def label(self, text: Any) -> Any:
@@ -229,6 +251,13 @@ class Knowledge:
             self.identity = known
             self._note_changes(sum(other.counts.values()))
             return self.taught.merge(other.taught)
+
+    def drop_layer(self) -> None:
+        """Be linear from now on: know exactly what would be known had there been no layer."""
+        with self.lock:
+            learner = self.learner
+            learner.configure(learner.settings._replace(layer=None))
+            self._model = None
 
     def _note_changes(self, examples: int) -> None:
         self.changes += max(1, examples)
@@ -347,9 +376,18 @@ class Knowledge:
         return knowledge
 
 
-def new_knowledge(class_sums: bool = True) -> Knowledge:
-    """Return what is known before anything is taught: by a learner that chooses its parameters."""
-    return Knowledge(Learner(CHOOSING._replace(class_weight={} if class_sums else None)))
+def new_knowledge(beginning: Beginning = USUAL) -> Knowledge:
+    """Return what is known before anything is taught: by a learner that chooses its parameters.
+
+    >>> new_knowledge(Beginning(layer=True)).has_layer
+    True
+    """
+    settings = CHOOSING._replace(
+        class_weight={} if beginning.class_sums else None,
+        layer="auto" if beginning.layer else None,
+    )
+    kind = "IncrementalClassifier" if beginning.layer else "IncrementalRidgeClassifierCV"
+    return Knowledge(Learner(settings, kind=kind))
 
 
 def _rows_of(

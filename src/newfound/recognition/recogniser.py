@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from newfound.common.errors import InputError
 from newfound.features.identity import Identity
 from newfound.recognition import lesson, sources
+from newfound.recognition.beginning import Beginning
 from newfound.recognition.edits import Edits
 from newfound.recognition.evaluation import Evaluation, evaluate
 from newfound.recognition.extractors import DEFAULT, ExtractorChoice
@@ -59,6 +60,9 @@ class Recogniser:
     class_sums : bool, default=True
         Whether a new one holds sums of each class. Without, its file is smaller, but no class can
         be forgotten as a whole.
+    layer : bool, default=False
+        Whether a new one has a layer of units beside the features, as `IncrementalClassifier`,
+        which it uses where it pays. It is for pixels and vectors of your own.
 
     Attributes
     ----------
@@ -103,9 +107,11 @@ class Recogniser:
         *,
         model: "IncrementalRidgeClassifier | None" = None,
         class_sums: bool = True,
+        layer: bool = False,
     ) -> None:
-        new = new_knowledge(class_sums) if model is None else Knowledge(model.learner_, model)
-        self.knowledge, self.path = new, None if path is None else Path(path)
+        new = new_knowledge(Beginning(class_sums, layer))
+        self.knowledge = new if model is None else Knowledge(model.learner_, model)
+        self.path = None if path is None else Path(path)
         self.edits: Edits = self.knowledge
         self.eyes = ExtractorChoice(extractor)
         if self.path is not None and self.path.exists():
@@ -139,8 +145,7 @@ class Recogniser:
     @property
     def holds_class_sums(self) -> bool:
         """Whether it holds sums of each class; otherwise none can be forgotten as a whole."""
-        with self.lock:
-            return not self.is_taught or self.knowledge.learner.engine.memory.sums.per_class
+        return self.knowledge.holds_class_sums
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -164,12 +169,7 @@ class Recogniser:
     @property
     def cannot_tell_unknown(self) -> str | None:
         """Why no image is called unknown yet, in words; None: it can tell what is."""
-        with self.lock:
-            if self.is_taught and self.knowledge.learner.engine.calibration.bound is not None:
-                return None
-            if sum(count > 1 for count in self.counts.values()) < 2:
-                return "that takes two classes with two images each"
-            return "what was taught so far does not tell known things from unknown ones"
+        return self.knowledge.cannot_tell_unknown
 
     @property
     def extractor(self) -> "Extractor":
