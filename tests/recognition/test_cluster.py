@@ -96,7 +96,7 @@ def test_a_cluster_makes_the_model_of_one_machine(
     lesson = taught_there(client, there, photos)
     assert lesson.report == (200, 0, [])
     assert there.holds_class_sums == beginning.class_sums
-    assert there.knowledge.has_layer == beginning.layer
+    assert (there.knowledge.learner.settings.layer is not None) == beginning.layer
     assert_same(there, taught_here(photos, **beginning._asdict()))
 
 

@@ -212,26 +212,15 @@ class Memory:
         """Add everything another holds; classes are matched by label. Merge into a copy."""
         if (self.width, self.targets) != (other.width, other.targets):
             raise InputError(f"cannot merge: {_sizes(other)} there, {_sizes(self)} here")
-        other = self._behind_same(other)
+        ours, other = _behind_one_layer(self, other)
+        if ours is not self:
+            self._become(ours)
         self.sums.merge(other.sums)
         cap = self.sums.total if self.is_young else self.cap
         if cap:
             self.witnesses = self.witnesses.merge(other.witnesses, cap)
         if self.is_due:
             self._become(self.grown())
-
-    def _behind_same(self, other: "Memory") -> "Memory":
-        """Return another behind the layer that this has, or takes from it."""
-        if self.layer is None and not self.units and other.layer is not None and not self.targets:
-            other = other.cut(0)
-        elif self.is_young and other.layer is not None:
-            self._become(self.behind(other.layer))
-        elif other.layer is None and self.layer is not None and other.holds_all:
-            other = other.behind(self.layer)
-        # Until there is a layer all rows have to be there, for it is made of the first.
-        if self.layer != other.layer or (self.is_young and not other.holds_all):
-            raise OtherLayerError(OTHER_LAYER)
-        return other
 
     @property
     def holds_all(self) -> bool:
@@ -334,3 +323,17 @@ class Memory:
         if self.layer is not None:  # the sums hold what that has made of them
             rows = np.zeros((0, self.width + self.targets))
         return rows if len(rows) or not kept else np.array(kept)
+
+
+def _behind_one_layer(ours: Memory, other: Memory) -> tuple[Memory, Memory]:
+    """Return two memories, the second of which is to be merged into the first, behind one layer."""
+    if ours.layer is None and not ours.units and other.layer is not None and not ours.targets:
+        other = other.cut(0)
+    elif ours.is_young and other.layer is not None:
+        ours = ours.behind(other.layer)
+    elif other.layer is None and ours.layer is not None and other.holds_all:
+        other = other.behind(ours.layer)
+    # Until there is a layer all rows have to be held, for they go behind it once it comes.
+    if ours.layer != other.layer or (ours.is_young and not other.holds_all):
+        raise OtherLayerError(OTHER_LAYER)
+    return ours, other

@@ -140,7 +140,7 @@ class Editor:
             self.history.catch_up(position)
         elif position is not None or snapshot.knowledge is None:
             if not journal.last and not journal.read_only:
-                journal.begin(beginning)
+                self.history.begin(beginning)
             self.history.rebuild()
         elif not journal.read_only:  # there was no journal, or someone put another model there
             self._take_in(snapshot)

@@ -239,13 +239,6 @@ class Journal:
         """Write down a setting; inside `write`."""
         self._writer.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
-    def begin(self, beginning: Beginning) -> None:
-        """Write down what a model is made with, before the first entry."""
-        with self.write():
-            for name, value in beginning._asdict().items():
-                self.set(name, int(value))
-        self.beginning = beginning
-
     def setting(self, name: str) -> Any:
         """Return a setting as it was written down; None: it never was."""
         found = self._ask("SELECT value FROM settings WHERE name = ?", (name,))

@@ -133,27 +133,6 @@ class Knowledge:
             labels, order = sums.sorted_classes
             return dict(zip(labels.tolist(), sums.counts[order].tolist(), strict=True))
 
-    @property
-    def holds_class_sums(self) -> bool:
-        """Whether it holds sums of each class; otherwise none can be forgotten as a whole."""
-        with self.lock:
-            return not self.is_taught or self.learner.engine.memory.sums.per_class
-
-    @property
-    def has_layer(self) -> bool:
-        """Whether it has a layer of units before its sums, or will have one."""
-        return self.learner.settings.layer is not None
-
-    @property
-    def cannot_tell_unknown(self) -> str | None:
-        """Why no image is called unknown yet, in words; None: it can tell what is."""
-        with self.lock:
-            if self.is_taught and self.learner.engine.calibration.bound is not None:
-                return None
-            if sum(count > 1 for count in self.counts.values()) < 2:
-                return "that takes two classes with two images each"
-            return "what was taught so far does not tell known things from unknown ones"
-
     # Labels and vectors that come in.
 
     def label(self, text: Any) -> Any:
@@ -251,13 +230,6 @@ class Knowledge:
             self.identity = known
             self._note_changes(sum(other.counts.values()))
             return self.taught.merge(other.taught)
-
-    def drop_layer(self) -> None:
-        """Be linear from now on: know exactly what would be known had there been no layer."""
-        with self.lock:
-            learner = self.learner
-            learner.configure(learner.settings._replace(layer=None))
-            self._model = None
 
     def _note_changes(self, examples: int) -> None:
         self.changes += max(1, examples)
@@ -376,18 +348,40 @@ class Knowledge:
         return knowledge
 
 
-def new_knowledge(beginning: Beginning = USUAL) -> Knowledge:
-    """Return what is known before anything is taught: by a learner that chooses its parameters.
+def new_knowledge(
+    beginning: Beginning = USUAL, model: "IncrementalRidgeClassifier | None" = None
+) -> Knowledge:
+    """Return what is known before anything is taught: by a learner that chooses, unless by a model.
 
-    >>> new_knowledge(Beginning(layer=True)).has_layer
-    True
+    >>> new_knowledge(Beginning(layer=True)).learner.settings.layer
+    'auto'
     """
+    if model is not None:
+        return Knowledge(model.learner_, model)
     settings = CHOOSING._replace(
         class_weight={} if beginning.class_sums else None,
         layer="auto" if beginning.layer else None,
     )
     kind = "IncrementalClassifier" if beginning.layer else "IncrementalRidgeClassifierCV"
     return Knowledge(Learner(settings, kind=kind))
+
+
+def drop_layer(knowledge: Knowledge) -> None:
+    """Let it know, from now on, exactly what it would know had it never had a layer."""
+    with knowledge.lock:
+        other = knowledge.copy()
+        other.learner.configure(other.learner.settings._replace(layer=None))
+        knowledge.replace(other)
+
+
+def why_none_is_unknown(knowledge: Knowledge) -> str | None:
+    """Return why no image is called unknown yet, in words; None: it can tell what is."""
+    with knowledge.lock:
+        if knowledge.is_taught and knowledge.learner.engine.calibration.bound is not None:
+            return None
+        if sum(count > 1 for count in knowledge.counts.values()) < 2:
+            return "that takes two classes with two images each"
+        return "what was taught so far does not tell known things from unknown ones"
 
 
 def _rows_of(

@@ -22,6 +22,7 @@ from newfound.recognition.knowledge import (
     checked_bound,
     checked_digests,
     new_knowledge,
+    why_none_is_unknown,
 )
 from newfound.recognition.reading import examples
 from newfound.recognition.sources import NewExample
@@ -61,8 +62,7 @@ class Recogniser:
         Whether a new one holds sums of each class. Without, its file is smaller, but no class can
         be forgotten as a whole.
     layer : bool, default=False
-        Whether a new one has a layer of units beside the features, as `IncrementalClassifier`,
-        which it uses where it pays. It is for pixels and vectors of your own.
+        Whether a new one has the layer of `IncrementalClassifier`: for pixels and other vectors.
 
     Attributes
     ----------
@@ -109,8 +109,7 @@ class Recogniser:
         class_sums: bool = True,
         layer: bool = False,
     ) -> None:
-        new = new_knowledge(Beginning(class_sums, layer))
-        self.knowledge = new if model is None else Knowledge(model.learner_, model)
+        self.knowledge = new_knowledge(Beginning(class_sums, layer), model)
         self.path = None if path is None else Path(path)
         self.edits: Edits = self.knowledge
         self.eyes = ExtractorChoice(extractor)
@@ -145,7 +144,8 @@ class Recogniser:
     @property
     def holds_class_sums(self) -> bool:
         """Whether it holds sums of each class; otherwise none can be forgotten as a whole."""
-        return self.knowledge.holds_class_sums
+        with self.lock:
+            return not self.is_taught or self.knowledge.learner.engine.memory.sums.per_class
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -169,7 +169,7 @@ class Recogniser:
     @property
     def cannot_tell_unknown(self) -> str | None:
         """Why no image is called unknown yet, in words; None: it can tell what is."""
-        return self.knowledge.cannot_tell_unknown
+        return why_none_is_unknown(self.knowledge)
 
     @property
     def extractor(self) -> "Extractor":

@@ -54,27 +54,28 @@ def merge(
         # One that holds no sums per class cannot become part of one that does.
         pairs.sort(key=lambda pair: pair[1].holds_class_sums)
         mixed = len({recogniser.holds_class_sums for _, recogniser in pairs}) > 1
-        layers = [recogniser.knowledge.has_layer for _, recogniser in pairs]
-        if no_layer or not all(layers):
-            pairs[0][1].knowledge.drop_layer()
-        merged, twice = _merge(pairs)
+        layered = [one.knowledge.learner.settings.layer is not None for _, one in pairs]
+        merged, twice = _merge(pairs, linear=no_layer or not all(layered))
         save(change, merged, console)
     console.info(f"{output} knows {summary(merged)}.")
     if mixed:
         console.info("Not all hold sums per class, so the result does not: no forget-class.")
-    if any(layers) and not all(layers):
+    if any(layered) and not all(layered):
         console.info("Not all have a layer, so the result has none.")
     if twice:
         images = plural(twice, "image")
         console.info(f"{images} taught to more than one of them: each counts again.")
 
 
-def _merge(pairs: "list[tuple[Path, Recogniser]]") -> "tuple[Recogniser, int]":
+def _merge(pairs: "list[tuple[Path, Recogniser]]", linear: bool) -> "tuple[Recogniser, int]":
     """Merge all into the first; return it, and how many images were taught to several."""
     from newfound.memory.memory import OtherLayerError
+    from newfound.recognition.knowledge import drop_layer
 
     (_, merged), *others = pairs
     twice = 0
+    if linear:
+        drop_layer(merged.knowledge)
     for number, (path, other) in enumerate(others, start=1):
         try:
             twice += merged.merge(other)

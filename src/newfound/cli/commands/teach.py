@@ -136,7 +136,7 @@ def _tell_what_is_too_late(
         console.info(
             f"{change.named} exists, with sums per class: --no-class-sums is for new models."
         )
-    if wanted.layer and not recogniser.knowledge.has_layer:
+    if wanted.layer and recogniser.knowledge.learner.settings.layer is None:
         console.info(f"{change.named} exists, without a layer: --layer is for new models.")
 
 
