@@ -41,9 +41,9 @@ WithLayer = Annotated[
     flag(
         "--layer",
         "Give a new model a layer: 2,000 random units beside the features, used where they pay. "
-        "It is for pixels and your own vectors; the features of the network that comes with "
-        "newfound gain next to nothing. With sums per class, a class of many images takes up to "
-        "31 MB (28 x 28 pixels); --no-class-sums does without.",
+        "It is for pixels and your own vectors; the features of newfound's network gain next to "
+        "nothing. With sums per class, a class of many images takes up to 31 MB (28 x 28 pixels); "
+        "--no-class-sums does without.",
     ),
 ]
 Cluster = Annotated[
