@@ -9,7 +9,7 @@ from newfound.common.errors import InputError
 from newfound.engine.engine import Engine
 from newfound.layers.layer import Layer
 from newfound.learner.learner import CHOOSING
-from newfound.memory.memory import EVERYTHING
+from newfound.memory.memory import EVERYTHING, OtherLayerError
 from newfound.solvers.settings import RegressionSettings, Settings
 from newfound.storage.model import engine_of, state_of
 
@@ -119,3 +119,23 @@ def test_a_linear_model_takes_in_the_linear_part_of_others(data: Any) -> None:
     both.learn(both.memory.batch(np.vstack([X[:9], X]), np.concatenate([data[1][:9], data[1]])))
     one, two = (engine.predictor().predict(X).scores for engine in (merged, both))
     np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("witnesses", [40, 500])
+def test_before_there_is_a_layer_only_models_that_hold_all_their_rows_come_in(
+    witnesses: int, data: Any
+) -> None:
+    X, y = np.vstack([data[0]] * 3) + np.arange(3 * N)[:, None] / N, np.tile(data[1], 3)
+    linear = CHOOSING._replace(witnesses=witnesses)
+    young, other = Engine.blank(D, linear._replace(layer=7)), Engine.blank(D, linear)
+    young.learn(young.memory.batch(X[:N], y[:N]))
+    other.learn(other.memory.batch(X[N:], np.full(2 * N, "jug")))
+    if witnesses < 2 * N:
+        with pytest.raises(OtherLayerError, match=r"another layer .* or none"):
+            young.merged(other)
+        return
+    memory = young.merged(other).memory
+    assert memory.layer is not None
+    features = memory.sums.around(memory.features(X))
+    gram = np.tril(features.T @ features)
+    np.testing.assert_allclose(memory.sums.gram, gram, rtol=1e-9, atol=1e-9)

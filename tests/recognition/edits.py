@@ -9,7 +9,7 @@ import numpy as np
 from newfound.recognition import replay
 from newfound.recognition.editor import Editor
 from newfound.recognition.history import Edit
-from newfound.recognition.knowledge import Knowledge, new_knowledge
+from newfound.recognition.knowledge import Knowledge
 from newfound.recognition.sources import NewExample
 
 WIDTH = 6
@@ -225,4 +225,4 @@ def assert_same(one: Knowledge, other: Knowledge, tolerance: float = 1e-10) -> N
 
 def assert_replays(editor: Editor) -> None:
     """Assert that the journal, read from its beginning, leads to this model."""
-    assert_same(editor.knowledge, replay.rebuilt(editor.journal, new_knowledge()))
+    assert_same(editor.knowledge, replay.rebuilt(editor.journal, editor.history.blank()))

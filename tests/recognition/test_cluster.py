@@ -23,6 +23,7 @@ import distributed
 from newfound import InputError, Recogniser
 from newfound.common.errors import ClusterError
 from newfound.recognition import chunks, remote, sources
+from newfound.recognition.beginning import USUAL, Beginning
 from newfound.recognition.cluster import connected
 from newfound.recognition.lesson import BLOCK, Lesson
 from tests.command_line import write_pictures, write_rows
@@ -87,15 +88,16 @@ def assert_same(one: Recogniser, other: Recogniser) -> None:
     assert one.model.penalty_ == other.model.penalty_
 
 
-@pytest.mark.parametrize("class_sums", [True, False])
+@pytest.mark.parametrize("beginning", [USUAL, Beginning(False), Beginning(layer=True)])
 def test_a_cluster_makes_the_model_of_one_machine(
-    photos: Path, client: Any, class_sums: bool
+    photos: Path, client: Any, beginning: Beginning
 ) -> None:
-    there = Recogniser(extractor="pixels:size=8", class_sums=class_sums)
+    there = Recogniser(extractor="pixels:size=8", **beginning._asdict())
     lesson = taught_there(client, there, photos)
     assert lesson.report == (200, 0, [])
-    assert there.holds_class_sums == class_sums
-    assert_same(there, taught_here(photos, class_sums=class_sums))
+    assert there.holds_class_sums == beginning.class_sums
+    assert (there.knowledge.learner.settings.layer is not None) == beginning.layer
+    assert_same(there, taught_here(photos, **beginning._asdict()))
 
 
 @pytest.mark.parametrize("size", [8, 12])  # so that sums are matrices, or rows

@@ -22,10 +22,14 @@ from newfound.sums.sums import Sums
 # The one class of rows that end in targets.
 EVERYTHING = "everything"
 OTHER_LAYER = (
-    "cannot merge: the other model has another layer before its sums. Merge both into a model with "
-    "layer=None, which is exact and linear; or give all models one layer before they learn: "
-    "layer=Layer.of(rows)"
+    "cannot merge: the other model has another layer before its sums, or none. Merge both into a "
+    "model with layer=None, which is exact and linear; or give all models one layer before they "
+    "learn: layer=Layer.of(rows)"
 )
+
+
+class OtherLayerError(InputError):
+    """Models with different layers before their sums are to be merged."""
 
 
 class Quota(NamedTuple):
@@ -206,16 +210,11 @@ class Memory:
         """Add everything another holds; classes are matched by label. Merge into a copy."""
         if (self.width, self.targets) != (other.width, other.targets):
             raise InputError(f"cannot merge: {_sizes(other)} there, {_sizes(self)} here")
-        if self.layer is None and not self.units and other.layer is not None and not self.targets:
-            other = other.cut(0)
-        elif self.is_young and other.layer is not None:
-            self._become(self.behind(other.layer))
-        elif other.layer is None and self.layer is not None and other.holds_all:
-            other = other.behind(self.layer)
-        if self.layer != other.layer:
-            raise InputError(OTHER_LAYER)
+        ours, other = _behind_one_layer(self, other)
+        if ours is not self:
+            self._become(ours)
         self.sums.merge(other.sums)
-        cap = self.cap if not self.is_young else 2 * FIRST_ROWS
+        cap = self.sums.total if self.is_young else self.cap
         if cap:
             self.witnesses = self.witnesses.merge(other.witnesses, cap)
         if self.is_due:
@@ -321,3 +320,17 @@ class Memory:
         if self.layer is not None:  # the sums hold what that has made of them
             rows = np.zeros((0, self.width + self.targets))
         return rows if len(rows) or not kept else np.array(kept)
+
+
+def _behind_one_layer(ours: Memory, other: Memory) -> tuple[Memory, Memory]:
+    """Return two memories, the second of which is to be merged into the first, behind one layer."""
+    if ours.layer is None and not ours.units and other.layer is not None and not ours.targets:
+        other = other.cut(0)
+    elif ours.is_young and other.layer is not None:
+        ours = ours.behind(other.layer)
+    elif other.layer is None and ours.layer is not None and other.holds_all:
+        other = other.behind(ours.layer)
+    # Until there is a layer all rows have to be held, for they go behind it once it comes.
+    if ours.layer != other.layer or (ours.is_young and not other.holds_all):
+        raise OtherLayerError(OTHER_LAYER)
+    return ours, other

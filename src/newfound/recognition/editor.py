@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from newfound.common.errors import InputError
 from newfound.common.files import clear_leftovers, moment, remove
 from newfound.recognition import replay
+from newfound.recognition.beginning import USUAL, Beginning
 from newfound.recognition.beside import journal_file
 from newfound.recognition.example_table import Change, NoSuchExampleError
 from newfound.recognition.extractors import DEFAULT
@@ -63,8 +64,8 @@ class Editor:
         The model's file; the journal is beside it. Either is made if it is not there.
     extractor : str, Extractor or None, default="efficientnet-lite0"
         As for `Recogniser`.
-    class_sums : bool, default=True
-        As for `Recogniser`.
+    beginning : Beginning, optional
+        What a new model is made with.
     keep_vectors, keep_thumbnails : int, optional
         Of how many examples to keep vectors and pictures, from now on. By default as many as was
         said last, at first 20,000 and 10,000. Those of the oldest go first. Who has no vector any
@@ -108,7 +109,7 @@ class Editor:
         path: str | os.PathLike[str],
         extractor: "str | os.PathLike[str] | Extractor | None" = DEFAULT,
         *,
-        class_sums: bool = True,
+        beginning: Beginning = USUAL,
         keep_vectors: int | None = None,
         keep_thumbnails: int | None = None,
         read_only: bool = False,
@@ -119,7 +120,7 @@ class Editor:
                 raise InputError(f"{name} must be a whole number from 0, got {value!r}")
         self.path = Path(path)
         snapshot = FileSnapshot(self.path)
-        self.recogniser = Recogniser(None, extractor, class_sums=class_sums)
+        self.recogniser = Recogniser(None, extractor, **beginning._asdict())
         self.recogniser.path, self.recogniser.edits = self.path, self
         self.knowledge = self.recogniser.knowledge
         if snapshot.knowledge is not None:
@@ -127,21 +128,19 @@ class Editor:
         self.journal = Journal(journal_file(path), **kept, read_only=read_only)
         try:
             self.history = JournalHistory(self.recogniser.knowledge, self.journal)
-            self._catch_up(snapshot, class_sums)
+            self._catch_up(snapshot, beginning)
         except BaseException:
             self.journal.close()
             raise
 
-    def _catch_up(self, snapshot: FileSnapshot, class_sums: bool) -> None:
+    def _catch_up(self, snapshot: FileSnapshot, beginning: Beginning) -> None:
         """Do what the journal says and the snapshot does not know."""
         journal, position = self.journal, snapshot.position(self.journal)
         if position is not None and position >= journal.last_state():
             self.history.catch_up(position)
         elif position is not None or snapshot.knowledge is None:
             if not journal.last and not journal.read_only:
-                with journal.write():
-                    journal.set("class_sums", int(class_sums))
-                journal.class_sums = class_sums
+                self.history.begin(beginning)
             self.history.rebuild()
         elif not journal.read_only:  # there was no journal, or someone put another model there
             self._take_in(snapshot)

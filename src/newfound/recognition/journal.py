@@ -20,6 +20,7 @@ from typing import Any
 
 from newfound.common.errors import NewfoundError
 from newfound.recognition.actions import Actions
+from newfound.recognition.beginning import USUAL, Beginning
 from newfound.recognition.example_table import TABLES as EXAMPLES
 from newfound.recognition.example_table import Change, ExampleTable
 from newfound.recognition.inbox import Inbox
@@ -106,6 +107,7 @@ class Journal:
 
     # id: of this journal, which snapshots carry.
     # last: number of the last entry. floor: entries up to this one cannot be undone.
+    # beginning: what the model was made with, before the first entry.
     # found: the digest of the model's file that was last taken in, and the entry that took it.
     # keep_vectors, keep_thumbnails: of how many examples these are kept.
     # actions: what can be undone and redone. examples: what entries speak of. inbox: what nobody
@@ -202,7 +204,8 @@ class Journal:
         one = self._writer.execute
         settings = dict(one("SELECT name, value FROM settings").fetchall())
         self.id, self.floor = bytes(settings["id"]), int(settings["floor"])
-        self.class_sums = bool(settings.get("class_sums", True))
+        wishes = USUAL._asdict() | settings
+        self.beginning = Beginning(*(bool(wishes[name]) for name in Beginning._fields))
         self.keep_vectors = int(settings.get("keep_vectors", KEEP_VECTORS))
         self.keep_thumbnails = int(settings.get("keep_thumbnails", KEEP_THUMBNAILS))
         found = bytes(settings.get("found", b"")), int(settings.get("found_entry", 0))

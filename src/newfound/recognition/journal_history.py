@@ -9,6 +9,7 @@ from newfound.common.errors import InputError
 from newfound.common.interrupts import uninterrupted
 from newfound.recognition import replay
 from newfound.recognition.actions import describe
+from newfound.recognition.beginning import Beginning
 from newfound.recognition.history import Edit, NothingToUndoError
 from newfound.recognition.journal import Entry, Journal, JournalError
 from newfound.recognition.knowledge import Knowledge, new_knowledge
@@ -58,9 +59,16 @@ class JournalHistory:
         for entry in self.journal.entries(position):
             replay.apply(self.knowledge, self.journal, entry)
 
+    def begin(self, beginning: Beginning) -> None:
+        """Write down what the model is made with, before the first entry."""
+        with self.journal.write():
+            for name, value in beginning._asdict().items():
+                self.journal.set(name, int(value))
+        self.journal.beginning = beginning
+
     def blank(self) -> Knowledge:
         """Return what is known before the first entry of the journal."""
-        return new_knowledge(self.journal.class_sums)
+        return new_knowledge(self.journal.beginning)
 
     def rebuild(self) -> None:
         """Know what the journal says."""

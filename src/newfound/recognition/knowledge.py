@@ -17,6 +17,7 @@ from newfound.estimators.loading import as_estimator
 from newfound.features.identity import Identity
 from newfound.learner.learner import CHOOSING, Learner
 from newfound.learner.loading import learner_of
+from newfound.recognition.beginning import USUAL, Beginning
 from newfound.recognition.extractors import common_identity
 from newfound.recognition.labels import LabelNames
 from newfound.recognition.sources import NewExample, stack
@@ -347,9 +348,40 @@ class Knowledge:
         return knowledge
 
 
-def new_knowledge(class_sums: bool = True) -> Knowledge:
-    """Return what is known before anything is taught: by a learner that chooses its parameters."""
-    return Knowledge(Learner(CHOOSING._replace(class_weight={} if class_sums else None)))
+def new_knowledge(
+    beginning: Beginning = USUAL, model: "IncrementalRidgeClassifier | None" = None
+) -> Knowledge:
+    """Return what is known before anything is taught: by a learner that chooses, unless by a model.
+
+    >>> new_knowledge(Beginning(layer=True)).learner.settings.layer
+    'auto'
+    """
+    if model is not None:
+        return Knowledge(model.learner_, model)
+    settings = CHOOSING._replace(
+        class_weight={} if beginning.class_sums else None,
+        layer="auto" if beginning.layer else None,
+    )
+    kind = "IncrementalClassifier" if beginning.layer else "IncrementalRidgeClassifierCV"
+    return Knowledge(Learner(settings, kind=kind))
+
+
+def drop_layer(knowledge: Knowledge) -> None:
+    """Let it know, from now on, exactly what it would know had it never had a layer."""
+    with knowledge.lock:
+        other = knowledge.copy()
+        other.learner.configure(other.learner.settings._replace(layer=None))
+        knowledge.replace(other)
+
+
+def why_none_is_unknown(knowledge: Knowledge) -> str | None:
+    """Return why no image is called unknown yet, in words; None: it can tell what is."""
+    with knowledge.lock:
+        if knowledge.is_taught and knowledge.learner.engine.calibration.bound is not None:
+            return None
+        if sum(count > 1 for count in knowledge.counts.values()) < 2:
+            return "that takes two classes with two images each"
+        return "what was taught so far does not tell known things from unknown ones"
 
 
 def _rows_of(

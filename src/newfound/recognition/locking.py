@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from newfound.common.errors import NewfoundError
 from newfound.common.files import clear_leftovers
 from newfound.common.interrupts import uninterrupted
+from newfound.recognition.beginning import USUAL, Beginning
 from newfound.recognition.beside import journal_file
 from newfound.recognition.history import History
 from newfound.recognition.undo import FileHistory, conclude, put_aside, undo_file
@@ -39,15 +40,15 @@ class Change:
         """Whether there is a journal beside the model."""
         return journal_file(self.path).exists()
 
-    def open(self, class_sums: bool = True) -> "Recogniser":
+    def open(self, beginning: Beginning = USUAL) -> "Recogniser":
         """Return the model's recogniser, or a new one.
 
         Where there is a journal, it writes to that, and all it is taught is undone as one.
 
         Parameters
         ----------
-        class_sums : bool, default=True
-            As for `Recogniser`.
+        beginning : Beginning, optional
+            What a new one is made with.
 
         Returns
         -------
@@ -56,17 +57,17 @@ class Change:
         from newfound.recognition.recogniser import Recogniser
 
         if self.has_journal:
-            return self.editor(class_sums).recogniser
+            return self.editor(beginning).recogniser
         with name_in_errors(self.named):
-            return Recogniser(self.named, class_sums=class_sums)
+            return Recogniser(self.named, **beginning._asdict())
 
-    def editor(self, class_sums: bool = True) -> "Editor":
+    def editor(self, beginning: Beginning = USUAL) -> "Editor":
         """Return the model's editor, where there is a journal."""
         from newfound.recognition.editor import Editor
 
         if self._editor is None:
             with name_in_errors(self.named):
-                self._editor = Editor(self.named, class_sums=class_sums)
+                self._editor = Editor(self.named, beginning=beginning)
             self._editor.history.action = secrets.token_hex(8)
         return self._editor
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from newfound.common.errors import InputError
 from newfound.features.identity import Identity
 from newfound.recognition import lesson, sources
+from newfound.recognition.beginning import Beginning
 from newfound.recognition.edits import Edits
 from newfound.recognition.evaluation import Evaluation, evaluate
 from newfound.recognition.extractors import DEFAULT, ExtractorChoice
@@ -21,6 +22,7 @@ from newfound.recognition.knowledge import (
     checked_bound,
     checked_digests,
     new_knowledge,
+    why_none_is_unknown,
 )
 from newfound.recognition.reading import examples
 from newfound.recognition.sources import NewExample
@@ -59,6 +61,8 @@ class Recogniser:
     class_sums : bool, default=True
         Whether a new one holds sums of each class. Without, its file is smaller, but no class can
         be forgotten as a whole.
+    layer : bool, default=False
+        Whether a new one has the layer of `IncrementalClassifier`: for pixels and other vectors.
 
     Attributes
     ----------
@@ -103,9 +107,10 @@ class Recogniser:
         *,
         model: "IncrementalRidgeClassifier | None" = None,
         class_sums: bool = True,
+        layer: bool = False,
     ) -> None:
-        new = new_knowledge(class_sums) if model is None else Knowledge(model.learner_, model)
-        self.knowledge, self.path = new, None if path is None else Path(path)
+        self.knowledge = new_knowledge(Beginning(class_sums, layer), model)
+        self.path = None if path is None else Path(path)
         self.edits: Edits = self.knowledge
         self.eyes = ExtractorChoice(extractor)
         if self.path is not None and self.path.exists():
@@ -164,12 +169,7 @@ class Recogniser:
     @property
     def cannot_tell_unknown(self) -> str | None:
         """Why no image is called unknown yet, in words; None: it can tell what is."""
-        with self.lock:
-            if self.is_taught and self.knowledge.learner.engine.calibration.bound is not None:
-                return None
-            if sum(count > 1 for count in self.counts.values()) < 2:
-                return "that takes two classes with two images each"
-            return "what was taught so far does not tell known things from unknown ones"
+        return why_none_is_unknown(self.knowledge)
 
     @property
     def extractor(self) -> "Extractor":

@@ -1,6 +1,7 @@
 """`newfound inspect`: what a model knows."""
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,8 @@ def inspect(model: Model, as_json: Json = False) -> None:
         "estimator": facts["estimator"],
         "file": size(facts["bytes"]),
     }
+    if facts["layer"] is not None:
+        rows["layer"] = _in_words(facts["layer"])
     if facts["journal_bytes"] is not None:
         rows["journal"] = size(facts["journal_bytes"])
     if facts["undo_bytes"] is not None:
@@ -70,7 +73,34 @@ def _facts(recogniser: "Recogniser", path: Path) -> dict[str, Any]:
         "remembers": len(recogniser.taught),
         "estimator": type(model).__name__,
         "parameters": model.learner_.to_state().parameters,
+        "layer": _layer(model),
         "bytes": path.stat().st_size if path.exists() else 0,
         "journal_bytes": journal.stat().st_size if journal.exists() else None,
         "undo_bytes": None if kept is None else kept.stat().st_size,
     }
+
+
+def _layer(model: Any) -> dict[str, Any] | None:
+    """Return what is to be said of the layer; None: it has none, and will have none."""
+    memory = model.learner_.engine.memory
+    if not memory.units:
+        return None
+    advantage = getattr(model, "layer_advantage_", math.nan)
+    return {
+        "units": memory.units,
+        "made": not memory.is_young,
+        "used": model.layer_ is not None,
+        "advantage": None if math.isnan(advantage) else advantage,
+    }
+
+
+def _in_words(layer: dict[str, Any]) -> str:
+    from newfound.layers.layer import FIRST_ROWS
+
+    units = f"{layer['units']:,} units"
+    if not layer["made"]:
+        return f"{units}, to be made of the first {FIRST_ROWS} images"
+    words = f"{units}, {'used' if layer['used'] else 'not used'}"
+    if layer["advantage"] is not None:
+        words += f" (advantage: {layer['advantage']:.1f} standard errors)"
+    return words
