@@ -44,7 +44,10 @@ def widened(state: State, width: int) -> State:
     (2, array(['jug'], dtype='<U3'))
     """
     if state.width is not None:
-        raise InputError("features that go through a layer are not widened")
+        raise InputError(
+            "a feature of a new name came, but this model's layer was made for those that were "
+            "there: give layer=None, or let the first hundred rows have all names"
+        )
     if state.feature_names is not None:
         raise InputError("features that have names are not widened: the new ones would have none")
     if width < state.sums.width:
