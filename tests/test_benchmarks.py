@@ -191,9 +191,10 @@ def test_streams_of_the_comparison_hold_what_they_say() -> None:
 def test_the_gap_to_the_best_is_the_mean_over_streams_and_names_the_worst() -> None:
     from benchmarks.comparison import behind_the_best
 
-    found = {"a": {"one": [90.0, 80.0], "two": [60.0]}, "b": {"one": [70.0], "two": [76.0]}}
-    first, second = behind_the_best(found)
-    assert (first.what, first.value) == ("behind the best: one", 3.0)
+    a = {"newfound": [90.0, 80.0], "two": [60.0]}
+    first, second, mean, worst = behind_the_best({"a": a, "b": {"newfound": [70.0], "two": [76.0]}})
+    assert (first.what, first.value) == ("behind the best: newfound", 3.0)
+    assert (mean.value, worst.value) == (3.0, 6.0)
     assert first.note == "2 streams; most, 6.0, on b"
     assert second.value == pytest.approx(12.5)
 
