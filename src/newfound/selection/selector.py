@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ from newfound.sums.sums import Sums
 # How often more examples there must be until parameters are selected again: sooner where there may
 # be a layer, for which a few hundred examples make a difference.
 RENEW, RENEW_LAYER = 2.0, 1.5
+# Of two classes, numbers of examples that tell much more of a layer than fewer: in a stream sorted
+# by class they come late.
+LEVELS = 100, 300
 # After forgetting they are selected anew, lest a choice rest on what is no more. But in a stream of
 # rows that come and go that happens only after so many of them, or where such a share of all
 # squares goes at once, or has gone since the last time.
@@ -244,7 +248,10 @@ class Selector(Choice):
             self.result(memory)  # what is to begin goes on from what is known now
         end = size
         begun = list[PendingSelection | SelectionResult]()
-        firsts = firsts_of(memory.sums.counts, batch.of_class, self.settings.min_class_count)
+        levels = [2, max(2, self.settings.min_class_count)]
+        if self.settings.layer is not None:
+            levels += LEVELS
+        firsts = firsts_of(memory.sums.counts, batch.of_class, levels)
         if self.settings.layer == "auto":  # which is there from then on
             firsts.append(FIRST_ROWS + 1)
         points = self.points(total, total + size, firsts)
@@ -391,18 +398,18 @@ def standard_errors(values: Floats, of_class: Index, weights: Floats) -> float:
     return float(np.clip(mean / (error or np.finfo(np.float64).tiny), -LARGEST, LARGEST))
 
 
-def firsts_of(counts: Counts, index: Index, min_class_count: int) -> list[int]:
-    """Return at which numbers of examples two classes can be scored, or are frequent, first.
+def firsts_of(counts: Counts, index: Index, levels: Sequence[int]) -> list[int]:
+    """Return at which numbers of examples two classes have so many examples each, first.
 
     `counts` (T,) are those of before, `index` (m,) the classes of the examples that come.
 
-    >>> firsts_of(np.array([9, 1]), np.array([0, 0, 1, 1, 1]), min_class_count=3)
+    >>> firsts_of(np.array([9, 1]), np.array([0, 0, 1, 1, 1]), [2, 3])
     [13, 14]
     """
-    firsts, most = list[int](), max(2, min_class_count)
-    if np.count_nonzero(counts >= most) > 1:  # nearly always, so without a detour
+    firsts = list[int]()
+    if np.count_nonzero(counts >= max(levels)) > 1:  # nearly always, so without a detour
         return firsts
-    for level in (2, most):
+    for level in levels:
         missing = 2 - np.count_nonzero(counts >= level)
         if missing > 0:
             reached = []
