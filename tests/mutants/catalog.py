@@ -541,8 +541,8 @@ _DISTRIBUTED = (
     Mutant(
         "layer-judged-late",
         "selection/selector.py",
-        "firsts.append(FIRST_ROWS + 1)",
-        "firsts.append(2 * FIRST_ROWS)",
+        "return [FIRST_ROWS + 1, *firsts]",
+        "return [2 * FIRST_ROWS, *firsts]",
         "a layer is there for a hundred rows before anybody asks whether it pays",
     ),
     Mutant(

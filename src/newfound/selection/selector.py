@@ -235,6 +235,15 @@ class Selector(Choice):
         more = pieces_of_renewal(width, sums.total, sums.n_classes)
         return PendingSelection(start, stages, max(SMALLEST_PIECE, float(PIECE * width**2)), more)
 
+    def _firsts(self, memory: Memory, batch: Batch) -> list[int]:
+        """Return at which numbers of examples to begin, beside the usual ones, for this batch."""
+        levels = (2, max(2, self.settings.min_class_count))
+        if self.settings.layer is None:
+            return firsts_of(memory.sums.counts, batch.of_class, levels)
+        # From the first hundred on there is a layer to ask about.
+        firsts = firsts_of(memory.sums.counts, batch.of_class, (*levels, *LEVELS))
+        return [FIRST_ROWS + 1, *firsts]
+
     def plan(self, memory: Memory, batch: Batch, defer: bool) -> Plan:
         """Return what is to be done once a batch is learned, which is about to be.
 
@@ -248,13 +257,7 @@ class Selector(Choice):
             self.result(memory)  # what is to begin goes on from what is known now
         end = size
         begun = list[PendingSelection | SelectionResult]()
-        levels = [2, max(2, self.settings.min_class_count)]
-        if self.settings.layer is not None:
-            levels += LEVELS
-        firsts = firsts_of(memory.sums.counts, batch.of_class, levels)
-        if self.settings.layer == "auto":  # which is there from then on
-            firsts.append(FIRST_ROWS + 1)
-        points = self.points(total, total + size, firsts)
+        points = self.points(total, total + size, self._firsts(memory, batch))
         # From the last on: its result is all that counts, unless it does not count yet.
         for early in (point - total for point in reversed(points)):
             if early < size:
