@@ -219,8 +219,8 @@ _SUMS = (
     Mutant(
         "sparse-blocks-too-large",
         "sums/sparse.py",
-        "return max(1, BLOCK_BYTES // (8 * max(1, width)))",
-        "return max(1, BLOCK_BYTES // max(1, width))",
+        "return max(1, BLOCK_BYTES // (8 * max(1, OUTPUTS if width > MOST_FEATURES else width)))",
+        "return max(1, BLOCK_BYTES // max(1, OUTPUTS if width > MOST_FEATURES else width))",
         "sparse rows take eight times the memory that was promised",
     ),
 )
