@@ -20,7 +20,7 @@ class IncrementalClassifier(IncrementalRidgeClassifierCV):
     back. All else holds as without: order does not matter, forgetting and merging are exact, time
     and memory do not grow with what was seen (docs/layer.md).
 
-    Units take memory, 70 MB, and time: a step takes that of 2,000 features more. Where features
+    Units take memory, about 150 MB, and time: a step takes that of 2,000 features more. Where features
     come from a network, as those of photos do, they rarely pay; `layer=None` is without.
 
     Rows of more than 10,000 features, sparse or dense, are projected to 2,048 first, as the seed
@@ -39,8 +39,8 @@ class IncrementalClassifier(IncrementalRidgeClassifierCV):
     rule : "what-if", "paper" or None, default="what-if"
         What is asked of the witnesses.
     witnesses : int, default=40
-        Exemplars that are kept of each class; of all together 1,000 at least, if the layer is in
-        question.
+        Exemplars that are kept of each class; of all together 1,000 at least, unless `layer` is
+        None.
     min_class_count : int, default=30
         Examples from which on a class is frequent.
     tolerance : float, default=0.0
