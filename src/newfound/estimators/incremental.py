@@ -20,8 +20,8 @@ class IncrementalClassifier(IncrementalRidgeClassifierCV):
     back. All else holds as without: order does not matter, forgetting and merging are exact, time
     and memory do not grow with what was seen (docs/layer.md).
 
-    Units take memory, about 150 MB, and time: a step takes that of 2,000 features more. Where features
-    come from a network, as those of photos do, they rarely pay; `layer=None` is without.
+    Units take memory, about 150 MB, and time: a step takes that of 2,000 features more. Where
+    features come from a network, as those of photos do, they rarely pay; `layer=None` is without.
 
     Rows of more than 10,000 features, sparse or dense, are projected to 2,048 first, as the seed
     says (docs/pipelines.md). With `layer=None` they are not, and sparse ones are refused.
