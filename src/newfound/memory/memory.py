@@ -259,6 +259,9 @@ class Memory:
         features = blank.features(self.place(rows.astype(ours.dtype or np.float64)))
         blank.sums.add(features, index, labels, weights)
         blank.sums.counts = ours.counts
+        if weights is not None and len(rows) < ours.total:
+            for gram in blank.sums.grams:  # of a row that came again, no one knows each weight
+                gram.let_go()
         cap = self.quota.of_each(len(labels))
         witnesses = self.witnesses.first(cap) if cap else Witnesses(self.witnesses.seed)
         return Memory(blank.sums, witnesses, self.quota, self.targets, layer, self.units)

@@ -1,0 +1,33 @@
+"""Models whose layer is to come: what was learned before it came holds when it is there."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound import IncrementalRidgeClassifier, load
+
+UNITS = 500
+
+
+@pytest.fixture
+def data() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(150, 3)), np.arange(150) % 2
+
+
+@pytest.mark.parametrize("class_weight", [None, {}])
+def test_weighted_rows_that_came_twice_are_forgotten_and_saved_behind_the_layer(
+    data: Any, tmp_path: Path, class_weight: Any
+) -> None:
+    X, y = data
+    X[2], weights = X[0], np.linspace(1, 2, len(X))
+    model, without = (IncrementalRidgeClassifier(1.0, 0, class_weight, layer=UNITS) for _ in "ab")
+    for part in slice(0, 50), slice(50, None):
+        model.partial_fit(X[part], y[part], sample_weight=weights[part])
+    model.save(tmp_path / "whole.model")
+    assert load(tmp_path / "whole.model").n_samples_seen_ == len(X)
+    model.forget(X[:1], y[:1], sample_weight=weights[:1])
+    without.set_params(layer=model.layer_).fit(X[1:], y[1:], sample_weight=weights[1:])
+    np.testing.assert_allclose(model.scores(X), without.scores(X), atol=1e-9)
