@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier, load
+from newfound import IncrementalRidgeClassifier, NotTaughtError, load
 
 UNITS = 500
 
@@ -31,3 +31,19 @@ def test_weighted_rows_that_came_twice_are_forgotten_and_saved_behind_the_layer(
     model.forget(X[:1], y[:1], sample_weight=weights[:1])
     without.set_params(layer=model.layer_).fit(X[1:], y[1:], sample_weight=weights[1:])
     np.testing.assert_allclose(model.scores(X), without.scores(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(1, 2, 51)])
+def test_until_there_is_a_layer_no_row_is_forgotten_that_was_not_taught(
+    data: Any, weights: Any
+) -> None:
+    X, y = data[0] + 1000, data[1]  # from so far, rows look much alike
+    model = IncrementalRidgeClassifier(fit_intercept=False, layer=5)
+    part = None if weights is None else weights[:50]
+    model.partial_fit(X[:50], y[:50], sample_weight=part)
+    before = model.scores(X)
+    with pytest.raises(NotTaughtError):
+        model.forget(X[50:51], y[50:51], sample_weight=None if weights is None else weights[50:])
+    np.testing.assert_array_equal(model.scores(X), before)
+    model.forget(X[:50], y[:50], sample_weight=part)
+    assert not model.partial_fit(X[:1], y[:1]).layer_

@@ -9,12 +9,13 @@ import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.device import Array, Device, namespace_of, on_host
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.layers.layer import FIRST_ROWS, Layer
 from newfound.memory.batch import Batch
 from newfound.memory.witnesses import Witnesses
 from newfound.sums.arrays import moved
+from newfound.sums.buffer import NOT_HELD
 from newfound.sums.labels import join_labels
 from newfound.sums.leading import leading_copy
 from newfound.sums.sums import Sums
@@ -183,6 +184,9 @@ class Memory:
         also = []
         if self.witnesses.of_class:
             left = self.witnesses.remove(on_host(batch.rows), batch.y, batch.weights)
+            gone = batch.size if batch.weights is None else batch.weights.sum()
+            if self.is_young and not left.hold_all(self.sums.weight_sum, gone):
+                raise NotTaughtError(NOT_HELD)
             also = [partial(self._keep_only, left)]
         return self.sums.prepare_removal(batch.features, batch.of_class, batch.weights, *also)
 
