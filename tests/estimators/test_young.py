@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalRidgeClassifier, NotTaughtError, load
+from newfound.memory.memory import OtherLayerError
 
 UNITS = 500
 
@@ -47,3 +48,14 @@ def test_until_there_is_a_layer_no_row_is_forgotten_that_was_not_taught(
     np.testing.assert_array_equal(model.scores(X), before)
     model.forget(X[:50], y[:50], sample_weight=part)
     assert not model.partial_fit(X[:1], y[:1]).layer_
+
+
+@pytest.mark.parametrize("units", [3, 7])
+def test_a_layer_of_other_units_is_not_taken_over(data: Any, tmp_path: Path, units: int) -> None:
+    X, y = data
+    young = IncrementalRidgeClassifier(layer=5).partial_fit(X[:20], y[:20])
+    with pytest.raises(OtherLayerError):
+        young.merge(IncrementalRidgeClassifier(layer=units).fit(X, y))
+    young.merge(IncrementalRidgeClassifier(layer=5).fit(X, y))
+    young.save(tmp_path / "whole.model")
+    assert load(tmp_path / "whole.model").layer_.units == 5

@@ -333,7 +333,7 @@ def _behind_one_layer(ours: Memory, other: Memory) -> tuple[Memory, Memory]:
     """Return two memories, the second of which is to be merged into the first, behind one layer."""
     if ours.layer is None and not ours.units and other.layer is not None and not ours.targets:
         other = other.cut(0)
-    elif ours.is_young and other.layer is not None:
+    elif ours.is_young and other.layer is not None and other.layer.units == ours.units:
         ours = ours.behind(other.layer)
     elif other.layer is None and ours.layer is not None and other.holds_all:
         other = other.behind(ours.layer)
