@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from newfound import IncrementalRidgeClassifier, NotTaughtError, load
+from newfound import (
+    IncrementalClassifier,
+    IncrementalRidgeClassifier,
+    NotTaughtError,
+    load,
+)
 from newfound.memory.memory import OtherLayerError
 
 UNITS = 500
@@ -59,3 +64,17 @@ def test_a_layer_of_other_units_is_not_taken_over(data: Any, tmp_path: Path, uni
     young.merge(IncrementalRidgeClassifier(layer=5).fit(X, y))
     young.save(tmp_path / "whole.model")
     assert load(tmp_path / "whole.model").layer_.units == 5
+
+
+@pytest.mark.filterwarnings("ignore:a penalty of")  # of rows so large, none is large enough
+@pytest.mark.parametrize("first", [1e-160, 1e-120, 1e70, 1e140])
+@pytest.mark.parametrize("then", [1.0, None])
+def test_first_rows_of_any_size_make_a_layer_that_serves(
+    data: Any, tmp_path: Path, first: float, then: float | None
+) -> None:
+    X, y = data
+    sizes = np.where(np.arange(len(X)) < 100, first, then or first)[:, None]
+    model = IncrementalClassifier(layer=20).fit(X * sizes, y)
+    assert np.isfinite(model.scores(X * sizes)).all()
+    model.save(tmp_path / "whole.model")
+    assert load(tmp_path / "whole.model").layer_ == model.layer_
