@@ -78,3 +78,13 @@ def test_first_rows_of_any_size_make_a_layer_that_serves(
     assert np.isfinite(model.scores(X * sizes)).all()
     model.save(tmp_path / "whole.model")
     assert load(tmp_path / "whole.model").layer_ == model.layer_
+
+
+@pytest.mark.parametrize("seed", [2**64 - 1, 2**64, 2**70])
+def test_any_seed_may_draw_a_layer_and_a_projection(data: Any, tmp_path: Path, seed: int) -> None:
+    X, y = data
+    for rows in X, np.pad(X, ((0, 0), (0, 10_000))):
+        model = IncrementalClassifier(layer=20, random_state=seed).fit(rows, y)
+        model.save(tmp_path / "whole.model")
+        again = load(tmp_path / "whole.model")
+        np.testing.assert_allclose(again.scores(rows), model.scores(rows), atol=1e-9)
