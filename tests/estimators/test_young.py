@@ -9,10 +9,12 @@ import pytest
 from newfound import (
     IncrementalClassifier,
     IncrementalRidgeClassifier,
+    ModelFileError,
     NotTaughtError,
     load,
 )
 from newfound.memory.memory import OtherLayerError
+from tests.crafted import craft
 
 UNITS = 500
 
@@ -88,3 +90,11 @@ def test_any_seed_may_draw_a_layer_and_a_projection(data: Any, tmp_path: Path, s
         model.save(tmp_path / "whole.model")
         again = load(tmp_path / "whole.model")
         np.testing.assert_allclose(again.scores(rows), model.scores(rows), atol=1e-9)
+
+
+def test_a_file_whose_units_would_be_infinite_is_refused(data: Any, tmp_path: Path) -> None:
+    path = tmp_path / "crafted.model"
+    model = IncrementalClassifier(layer=20).fit(*data)
+    craft(model, path, tensors={"layer.factor": lambda factor: 0 * factor + 1e99})
+    with pytest.raises(ModelFileError):
+        load(path)
