@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound import IncrementalRidgeClassifier, InputError, Layer
-from newfound.layers.layer import SOME_ROWS
+from newfound.layers.layer import MOST_UNITS, SOME_ROWS
 from newfound.layers.units import directions
 
 
@@ -121,3 +121,21 @@ def test_rows_that_are_all_alike_make_a_layer() -> None:
 def test_no_rows_make_no_layer(X: Any) -> None:
     with pytest.raises(InputError):
         Layer.of(X)
+
+
+@pytest.mark.parametrize("units", [0, -5, 2.5, True, "many", MOST_UNITS + 1, 10**9])
+def test_a_layer_of_no_such_number_of_units_is_refused(units: Any) -> None:
+    with pytest.raises(InputError, match="units must be a whole number from 1 to"):
+        Layer.of([[0.0], [1.0]], units=units)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, 2**64])
+def test_a_layer_of_no_such_seed_is_refused(seed: Any) -> None:
+    with pytest.raises(InputError, match="seed must be a whole number from 0 to"):
+        Layer.of([[0.0], [1.0]], seed=seed)
+
+
+def test_the_largest_seed_draws_as_the_generator_does() -> None:
+    rows = np.array([[0.0], [1.0], [3.0]])
+    layers = [Layer.of(rows, 50, seed) for seed in (2**64 - 1, 2**64 - 2, 2**63, 2**63 + 1)]
+    assert len({layer(rows).tobytes() for layer in layers}) == len(layers)

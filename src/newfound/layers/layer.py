@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from newfound.sums.rows import as_rows
 
 # Rows that a layer is made of, and units that it has, unless somebody says otherwise.
 FIRST_ROWS, UNITS = 100, 2000
-MOST_UNITS = 20_000
+MOST_UNITS, MOST_SEED = 20_000, 2**64 - 1
 # Features are seen in steps of this, and no farther than so many lengths of a row: products with
 # directions are then whole numbers of steps below 2^53, and so are exact, in any order.
 STEP, FARTHEST = 2.0**-21, 256.0
@@ -67,6 +68,9 @@ class Layer:
     units: int = UNITS
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        _check_drawn(self.units, self.seed)
+
     @classmethod
     def of(cls, X: ArrayLike, units: int = UNITS, seed: int = 0) -> "Layer":
         """Return the layer that suits rows such as these; a hundred are enough.
@@ -87,13 +91,14 @@ class Layer:
         Raises
         ------
         ValueError
-            If `X` is not m rows of d finite numbers.
+            If `X` is not m rows of d finite numbers, or there cannot be so many units.
 
         Examples
         --------
         >>> Layer.of([[0.0], [2.0]], units=10).mean
         array([1.])
         """
+        _check_drawn(units, seed)
         rows = np.asarray(as_rows(X), dtype=np.float64)
         if not len(rows):
             raise InputError("X holds no rows, but a layer is made of some")
@@ -169,6 +174,15 @@ class Layer:
     def _key(self) -> tuple[Any, ...]:
         numbers = self.mean.tobytes(), self.scale.tobytes()
         return (*numbers, self.factor, self.units, self.seed)
+
+
+def _check_drawn(units: Any, seed: Any) -> None:
+    """Raise ValueError unless so many directions can be drawn from such a seed."""
+    bounds = {"units": (units, 1, MOST_UNITS), "seed": (seed, 0, MOST_SEED)}
+    for name, (value, least, most) in bounds.items():
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not is_whole or not least <= int(value) <= most:
+            raise InputError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
 
 
 @lru_cache(maxsize=8)

@@ -59,7 +59,8 @@ def hadamard(rows: Floats) -> Floats:
 
 def _signs(size: int, seed: int, block: int) -> Floats:
     """Return three draws of `size` signs each, for a block; of a generator that is counted on."""
-    raw = np.random.Philox(key=[seed, block]).random_raw(3 * -(-size // BITS))
+    key = np.array([seed, block], dtype=np.uint64)
+    raw = np.random.Philox(key=key).random_raw(3 * -(-size // BITS))
     bits = np.unpackbits(raw.astype("<u8").view(np.uint8)).reshape(3, -1)[:, :size]
     signs: Floats = np.where(bits, -1.0, 1.0)
     return signs

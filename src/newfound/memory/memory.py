@@ -9,12 +9,13 @@ import numpy as np
 
 from newfound.common.arrays import Floats, Index, Labels, Rows
 from newfound.common.device import Array, Device, namespace_of, on_host
-from newfound.common.errors import InputError
+from newfound.common.errors import InputError, NotTaughtError
 from newfound.common.interrupts import uninterrupted
 from newfound.layers.layer import FIRST_ROWS, Layer
 from newfound.memory.batch import Batch
 from newfound.memory.witnesses import Witnesses
 from newfound.sums.arrays import moved
+from newfound.sums.buffer import NOT_HELD
 from newfound.sums.labels import join_labels
 from newfound.sums.leading import leading_copy
 from newfound.sums.sums import Sums
@@ -183,6 +184,9 @@ class Memory:
         also = []
         if self.witnesses.of_class:
             left = self.witnesses.remove(on_host(batch.rows), batch.y, batch.weights)
+            gone = batch.size if batch.weights is None else batch.weights.sum()
+            if self.is_young and not left.hold_all(self.sums.weight_sum, gone):
+                raise NotTaughtError(NOT_HELD)
             also = [partial(self._keep_only, left)]
         return self.sums.prepare_removal(batch.features, batch.of_class, batch.weights, *also)
 
@@ -259,6 +263,9 @@ class Memory:
         features = blank.features(self.place(rows.astype(ours.dtype or np.float64)))
         blank.sums.add(features, index, labels, weights)
         blank.sums.counts = ours.counts
+        if weights is not None and len(rows) < ours.total:
+            for gram in blank.sums.grams:  # of a row that came again, no one knows each weight
+                gram.let_go()
         cap = self.quota.of_each(len(labels))
         witnesses = self.witnesses.first(cap) if cap else Witnesses(self.witnesses.seed)
         return Memory(blank.sums, witnesses, self.quota, self.targets, layer, self.units)
@@ -326,7 +333,7 @@ def _behind_one_layer(ours: Memory, other: Memory) -> tuple[Memory, Memory]:
     """Return two memories, the second of which is to be merged into the first, behind one layer."""
     if ours.layer is None and not ours.units and other.layer is not None and not ours.targets:
         other = other.cut(0)
-    elif ours.is_young and other.layer is not None:
+    elif ours.is_young and other.layer is not None and other.layer.units == ours.units:
         ours = ours.behind(other.layer)
     elif other.layer is None and ours.layer is not None and other.holds_all:
         other = other.behind(ours.layer)

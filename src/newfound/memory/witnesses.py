@@ -62,14 +62,14 @@ class Witnesses:
         """Return the weights of all witnesses of these classes, as `stack` has them, (V,)."""
         return np.concatenate([self[label].weights for label in labels.tolist()] + [np.zeros(0)])
 
-    def hold_all(self, weight_sum: float) -> bool:
-        """Tell whether they are all rows, which weigh so much together.
+    def hold_all(self, weight_sum: float, gone: float = 0.0) -> bool:
+        """Tell whether they are all rows, which weighed so much before what is `gone` went.
 
         >>> Witnesses(seed=0).add(np.ones((3, 2)), np.array(["a"] * 3), 9).hold_all(3.0)
         True
         """
         kept = sum(reservoir.weights.sum() for reservoir in self.of_class.values())
-        return bool(abs(kept - weight_sum) <= ALMOST_NOTHING * weight_sum)
+        return bool(abs(kept + gone - weight_sum) <= ALMOST_NOTHING * weight_sum)
 
     def nearest(self, X: Rows, labels: Labels) -> Floats:
         """Return the witness nearest to each row of `X` (m, d), of one of its own `labels` (m, k).

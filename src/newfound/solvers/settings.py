@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from newfound.common.errors import InputError
+from newfound.common.scatter import BITS
 from newfound.layers.layer import MOST_UNITS, UNITS, Layer
 from newfound.memory.memory import Quota
 from newfound.sums.labels import as_labels
@@ -74,8 +75,8 @@ class SelectionSettings(NamedTuple):
 
     @property
     def seed(self) -> int:
-        """What they are drawn by."""
-        return self.random_state
+        """What they are drawn by, below 2^64."""
+        return self.random_state & BITS
 
 
 class RegressionSettings(NamedTuple):
@@ -98,8 +99,8 @@ class RegressionSettings(NamedTuple):
 
     @property
     def seed(self) -> int:
-        """What they are drawn by."""
-        return self.random_state
+        """What they are drawn by, below 2^64."""
+        return self.random_state & BITS
 
 
 # Parameters of a model, of whatever kind.

@@ -14,6 +14,7 @@ from newfound.common.files import DIGEST_BYTES
 from newfound.heads.probabilities import LARGEST_SHARPNESS, SMALLEST_SHARPNESS
 from newfound.layers.layer import MOST_UNITS
 from newfound.layers.projection import MOST_OUTPUTS, PLACES
+from newfound.layers.scale import LONGEST
 from newfound.solvers.settings import LARGEST_NUMBER, SMALLEST_NUMBER
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -89,7 +90,7 @@ TABLE = {
     # A layer of random units, for rows of E features without targets.
     "layer.mean": Field("float64", ("L",), *_SUM),
     "layer.scale": Field("float64", ("L",), *_NUMBER),
-    "layer.factor": Field("float64", (1,), *_NUMBER),
+    "layer.factor": Field("float64", (1,), SMALLEST_NUMBER, LONGEST),
     "layer.units": Field("int64", (1,), 1, MOST_UNITS),
     "layer.seed": Field("uint64", (1,)),
     # The selection that counts, and the one that soon will.

@@ -226,6 +226,12 @@ class Gram:
             shifted.flushed.highest = highest
         return shifted
 
+    def let_go(self) -> None:
+        """Add up all rows that are held: from now on nobody knows them one by one."""
+        if self.buffer.count:
+            flushed, empty = self._sum(), RowBuffer(self.width, self.device)
+            self._commit(flushed, empty, flushed.prepare(self._waiting))
+
     def flush(self) -> Triangles:
         """Return a sum of all rows, those that wait included, on the host; changes nothing."""
         if self.flushed is None:
