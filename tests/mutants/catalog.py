@@ -219,8 +219,8 @@ _SUMS = (
     Mutant(
         "sparse-blocks-too-large",
         "sums/sparse.py",
-        "return max(1, BLOCK_BYTES // (8 * max(1, width)))",
-        "return max(1, BLOCK_BYTES // max(1, width))",
+        "return max(1, BLOCK_BYTES // (8 * max(",
+        "return max(1, BLOCK_BYTES // (max(",
         "sparse rows take eight times the memory that was promised",
     ),
 )
