@@ -229,15 +229,15 @@ _LAYERS = (
     Mutant(
         "layer-seed-ignored",
         "layers/units.py",
-        "np.random.Philox(key=[seed, block])",
-        "np.random.Philox(key=[0, block])",
+        "np.array([seed, block], dtype=np.uint64)",
+        "np.array([0, block], dtype=np.uint64)",
         "all models have the same units, whatever their seed",
     ),
     Mutant(
         "layer-blocks-alike",
         "layers/units.py",
-        "np.random.Philox(key=[seed, block])",
-        "np.random.Philox(key=[seed, 0])",
+        "np.array([seed, block], dtype=np.uint64)",
+        "np.array([seed, 0], dtype=np.uint64)",
         "of two thousand units sixty-four are different",
     ),
     Mutant(
