@@ -127,8 +127,8 @@ class Engine:
             memory = memory.cut(units)
         if units != memory.units or layer not in (None, memory.layer):
             raise InputError(
-                "once rows are learned, a layer cannot change, but for having fewer of its units: "
-                "fit anew"
+                "once rows are learned, a layer cannot change, but for having fewer of its units "
+                "in a classifier: fit anew"
             )
         _new_solver(memory, 1.0, settings)
         with uninterrupted():

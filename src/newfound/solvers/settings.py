@@ -204,12 +204,12 @@ def _share(value: Any, name: str) -> float:
 
 
 def _layer(value: Any, name: str) -> LayerSetting:
-    if value is None or isinstance(value, Layer):
-        return value
-    if isinstance(value, str):
-        if value != "auto":
-            raise InputError(f'{name} must be "auto", None, a number of units or a Layer')
-        return "auto"
+    if value is None or isinstance(value, Layer) or (isinstance(value, str) and value == "auto"):
+        return value  # type: ignore[return-value]
+    if isinstance(value, str) or not _is_number(value):
+        raise InputError(
+            f'{name} must be "auto", None, a Layer or a number of units, got {value!r}'
+        )
     return _whole(value, name, least=1, most=MOST_UNITS)
 
 
