@@ -150,7 +150,7 @@ def test_what_is_forgotten_for_good_does_not_come_back(served: Served) -> None:
 def test_what_cannot_be_done_is_said_in_a_sentence(
     shared: Served, path: str, values: Any, status: int, words: str
 ) -> None:
-    if status == 409 and "rename" in path:
+    if "rename" in path:
         shared.teach("mug", 0, 1)
         shared.teach("cup", 0, 2)
     elif status == 409:
