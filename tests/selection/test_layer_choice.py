@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from newfound import IncrementalClassifier
+from newfound.common.pieces import at_once
 from newfound.heads.probabilities import log_losses, sharpness_of
 from newfound.layers.layer import FIRST_ROWS
 from newfound.selection import selector
+from newfound.selection.snapshot import snapshot_in_stages
 from newfound.solvers import settings
 from tests import oracles
 from tests.streams import reloaded
@@ -139,3 +141,25 @@ def test_it_is_asked_as_soon_as_there_is_a_layer() -> None:
     assert isinstance(choice, selector.Selector)
     assert choice.latest is not None
     assert choice.latest.total == FIRST_ROWS + 1
+
+
+def test_it_is_asked_again_as_the_second_of_two_classes_grows() -> None:
+    X = np.random.default_rng(0).normal(size=(760, 3))
+    y, model, begun = np.array(["cup"] * 450 + ["mug"] * 310), IncrementalClassifier(), set[int]()
+    for i in range(len(X)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        choice = model.learner_.engine.choice
+        assert isinstance(choice, selector.Selector)
+        begun |= {each.total for each in (choice.pending, choice.latest) if each is not None}
+    assert begun >= {450 + 2, 450 + 30, 450 + 100, 450 + 300}
+
+
+def test_rows_that_came_twice_are_worked_on_in_the_space_they_span() -> None:
+    X, y = shells(30)
+    model = IncrementalClassifier(layer=100).fit(np.tile(X, (5, 1)), np.tile(y, 5))
+    memory = model.learner_.engine.memory
+    assert memory.sums.total == 150
+    solver = model.learner_.engine.solver
+    snapshot = at_once(snapshot_in_stages(solver, memory.witnesses, memory.cap, memory.layer))
+    assert snapshot.space is not None
+    assert len(snapshot.matrix) == 30 - 1  # around their mean

@@ -204,8 +204,10 @@ def _share(value: Any, name: str) -> float:
 
 
 def _layer(value: Any, name: str) -> LayerSetting:
-    if value is None or isinstance(value, Layer) or (isinstance(value, str) and value == "auto"):
-        return value  # type: ignore[return-value]
+    if value is None or isinstance(value, Layer):
+        return value
+    if isinstance(value, str) and value == "auto":
+        return "auto"
     if isinstance(value, str) or not _is_number(value):
         raise InputError(
             f'{name} must be "auto", None, a Layer or a number of units, got {value!r}'
