@@ -27,12 +27,13 @@ SOME_ROWS = 2048
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Random units beside the features: a row x becomes (x, sqrt(L / M) |W z + w0|).
+    """Random units beside the features: a row x becomes ``(x, sqrt(L / M) |W z + w0|)``.
 
     z is x around a mean, in units of a scale; W and w0 are M random directions with a bias, and L
-    is the mean squared length of rows around their mean. |u| is what two ReLU units have in common,
-    relu(u) = (u + |u|) / 2, and what they differ in is linear: x stands beside the units, so that
-    all of them serve the other half. The model that is linear in x is a part of the one behind it.
+    is the mean squared length of rows around their mean. ``|u|`` is what two ReLU units have in
+    common, ``relu(u) = (u + |u|) / 2``, and what they differ in is linear: x stands beside the
+    units, so that all of them serve the other half. The model that is linear in x is a part of the
+    one behind it.
 
     The same row has the same features to the last bit: alone or among others, here or on any other
     machine or device. Nothing is learned: all that a model does behind a layer is as exact as
